@@ -38,7 +38,7 @@ void GridEmitter::beginLaunch(const Launch &newLaunch, StringRef newSymbol) {
 
 void GridEmitter::endLaunch() { leaveScope(); }
 
-Value GridEmitter::allocateShared(int64_t bytes) {
+Value GridEmitter::allocateInSharedSpace(int64_t bytes) {
   const unsigned kSharedSpace = NVVM::kSharedMemorySpace;
   std::string name = symbol + "_shared" + std::to_string(sharedBuffers++);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
@@ -48,9 +48,13 @@ Value GridEmitter::allocateShared(int64_t bytes) {
     make<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(),
                          /*alignment=*/16, kSharedSpace);
   }
-  MLIRContext *context = builder.getContext();
-  Value address = make<LLVM::AddressOfOp>(LLVM::LLVMPointerType::get(context, kSharedSpace), name);
-  return make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context), address);
+  return make<LLVM::AddressOfOp>(LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace),
+                                 name);
+}
+
+Value GridEmitter::allocateShared(int64_t bytes) {
+  return make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(builder.getContext()),
+                                     allocateInSharedSpace(bytes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,6 +201,16 @@ void GridEmitter::forEachBlock(ArrayRef<int64_t> shape,
 void GridEmitter::alone(Value condition, function_ref<void()> body) {
   llvm::SaveAndRestore inside(level, Level::thread);
   when(condition, body);
+}
+
+Value GridEmitter::globalAddressOf(Value tensor, Index number) {
+  const unsigned kGlobalSpace = NVVM::kGlobalMemorySpace;
+  const Buffer buffer = bufferToRead(tensor, number);
+  MLIRContext *context = builder.getContext();
+  Value address = make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context, kGlobalSpace),
+                                              buffer.address);
+  return make<LLVM::GEPOp>(address.getType(), buffer.elementType, address,
+                           ValueRange(materialize(number)));
 }
 
 void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {

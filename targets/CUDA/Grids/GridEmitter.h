@@ -25,7 +25,9 @@ class GridEmitter : public KernelEmitter {
 public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
               mlir::ModuleOp module)
-      : KernelEmitter(builder, loc, graph), module(module) {}
+      : KernelEmitter(builder, loc, graph), module(module) {
+    dividesIn32Bits = true;
+  }
 
   /// Whether products of f32 round their factors to tf32.
   bool usesTf32 = false;
@@ -57,6 +59,10 @@ public:
   /// Inside forEachBlock: emits code that this thread runs without the other threads if
   /// `condition` holds. A null condition always holds.
   void alone(mlir::Value condition, llvm::function_ref<void()> body);
+  /// Inside forEachBlock: the address of an element of an operand in global memory, from
+  /// which code only reads. `isInMemory(tensor)` must hold. The element need not exist if the
+  /// code does not access it.
+  mlir::Value globalAddressOf(mlir::Value tensor, Index number);
   /// Inside forEachBlock: stores a final element. If `finish` is not null, also emits the
   /// code of `finish` for the element, while the element is in a register.
   void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
@@ -69,6 +75,8 @@ public:
   /// Allocates `bytes` bytes of shared memory of the block, aligned to 16 bytes, and
   /// returns its address.
   mlir::Value allocateShared(int64_t bytes);
+  /// As allocateShared. The address is one in the address space of shared memory.
+  mlir::Value allocateInSharedSpace(int64_t bytes);
 
 protected:
   void emitFill(mlir::Operation *op) override;

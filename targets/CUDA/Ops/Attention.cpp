@@ -28,9 +28,9 @@ public:
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
         e(emitter), width(AttentionBlock::columnsOf(b.elementType, shape.valueDepth)),
-        results(emitter, {b.elementType, b.elementType}, b.tile / TileProduct::kSide,
-                width / TileProduct::kSide),
-        lanes(TileProduct::kThreads / b.tile) {}
+        results(emitter, {b.elementType, b.elementType}, b.tile / TileShape::kSide,
+                width / TileShape::kSide, /*stages=*/1),
+        lanes(TileShape::kThreads / b.tile) {}
 
   void emit() {
     b.forEachBlock(shape.queries, AttentionBlock::countColumns(b.elementType, shape.valueDepth),

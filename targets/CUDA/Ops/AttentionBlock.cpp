@@ -22,9 +22,10 @@ static int64_t tilesOf(int64_t extent, int64_t tile) {
 AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type elementType,
                                Value mask, ArrayRef<int64_t> maskDimensions, double scale)
     : e(emitter), shape(shape), elementType(elementType), tile(tileOf(elementType)),
-      products(emitter, {elementType, elementType}, tile / TileProduct::kSide,
-               tile / TileProduct::kSide),
-      weights(emitter, elementType, tile, tile),
+      products(emitter, {elementType, elementType}, tile / TileShape::kSide,
+               tile / TileShape::kSide,
+               /*stages=*/1),
+      weights(products.makeSlice(tile, tile)),
       rowNumbers(emitter.allocateShared(tile * elementType.getIntOrFloatBitWidth() / 8)),
       mask(mask), maskDimensions(maskDimensions), scale(scale) {}
 
@@ -34,10 +35,10 @@ AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape
 
 int64_t AttentionBlock::columnsOf(Type elementType, int64_t elements) {
   const int64_t most = elementType.isF64() ? 4 : 8;
-  return (elements <= 2 * TileProduct::kSide   ? 2
-          : elements <= 4 * TileProduct::kSide ? 4
-                                               : most) *
-         TileProduct::kSide;
+  return (elements <= 2 * TileShape::kSide   ? 2
+          : elements <= 4 * TileShape::kSide ? 4
+                                             : most) *
+         TileShape::kSide;
 }
 
 int64_t AttentionBlock::countColumns(Type elementType, int64_t elements) {
@@ -46,8 +47,7 @@ int64_t AttentionBlock::countColumns(Type elementType, int64_t elements) {
 
 TileGrid AttentionBlock::gridOf(const AttentionShape &shape, Type elementType, int64_t rows,
                                 int64_t columnTiles) {
-  return {shape.batches() * tilesOf(rows, tileOf(elementType)) * columnTiles,
-          TileProduct::kThreads};
+  return {shape.batches() * tilesOf(rows, tileOf(elementType)) * columnTiles, TileShape::kThreads};
 }
 
 bool AttentionBlock::pays(Operation *op, const AttentionShape &shape) {
@@ -98,8 +98,9 @@ SmallVector<Index> AttentionBlock::positionsIn(Value operand, Index row, Index e
   return positions;
 }
 
-Value AttentionBlock::read(Value operand, Index row, Index element) {
-  return e.read(operand, positionsIn(operand, row, element));
+FactorElement AttentionBlock::elementOf(Value operand, Index row, Index element) {
+  return {operand, ElementIndex(e, typeOf(operand).getShape(), positionsIn(operand, row, element)),
+          Value()};
 }
 
 Index AttentionBlock::numberIn(Value result, Index row, Index element) {
@@ -110,14 +111,14 @@ Value AttentionBlock::readOfQuery(Value tensor, Index query) {
   return e.read(tensor, ElementIndex(e, shape.logSumExp(), numberOfQuery(query)));
 }
 
-TileProduct::Factor AttentionBlock::rowsOf(Value operand, Index first, int64_t rows) {
-  return {first, rows, /*depthIsInner=*/true,
-          [=, this](Index row, Index element) { return read(operand, row, element); }};
+TileFactor AttentionBlock::rowsOf(Value operand, Index first, int64_t rows) {
+  return {first, rows, /*depthIsInner=*/true, typeOf(operand).getShape().back(),
+          [=, this](Index row, Index element) { return elementOf(operand, row, element); }};
 }
 
-TileProduct::Factor AttentionBlock::columnsOf(Value operand, Index first, int64_t elements) {
-  return {first, elements, /*depthIsInner=*/false,
-          [=, this](Index element, Index row) { return read(operand, row, element); }};
+TileFactor AttentionBlock::columnsOf(Value operand, Index first, int64_t elements) {
+  return {first, elements, /*depthIsInner=*/false, typeOf(operand).getShape().back(),
+          [=, this](Index element, Index row) { return elementOf(operand, row, element); }};
 }
 
 Index AttentionBlock::bound(Index index, int64_t count) {

@@ -47,9 +47,9 @@ public:
   mlir::Value endOfKeys(Index first);
   mlir::Value firstOfQueries(Index first);
 
-  /// `read` reads an element of an operand. `numberIn` returns the row-major number
-  /// of an element in a result.
-  mlir::Value read(mlir::Value operand, Index row, Index element);
+  /// `elementOf` returns the index of an element of an operand. `numberIn` returns the
+  /// row-major number of an element in a result.
+  FactorElement elementOf(mlir::Value operand, Index row, Index element);
   Index numberIn(mlir::Value result, Index row, Index element);
   /// `readOfQuery` reads the element of a query in a tensor of shape [batch..,
   /// queries]. `numberOfQuery` returns its row-major number.
@@ -60,12 +60,12 @@ public:
   /// rows of the factor, and the elements of a row are the depth. columnsOf: its
   /// columns from `first` on are the columns of the factor, and its rows are the
   /// depth.
-  TileProduct::Factor rowsOf(mlir::Value operand, Index first, int64_t rows);
-  TileProduct::Factor columnsOf(mlir::Value operand, Index first, int64_t elements);
+  TileFactor rowsOf(mlir::Value operand, Index first, int64_t rows);
+  TileFactor columnsOf(mlir::Value operand, Index first, int64_t elements);
   /// One tile of products, each of a row of `left` and a row of `right`. All rows
   /// have `depth` elements.
-  LoopEmitter::Values multiply(Index thread, const TileProduct::Factor &left,
-                               const TileProduct::Factor &right, int64_t depth) {
+  LoopEmitter::Values multiply(Index thread, const TileFactor &left, const TileFactor &right,
+                               int64_t depth) {
     return products.add(thread, left, right, e.constant(0), depth, depth, products.getZeros());
   }
 

@@ -25,7 +25,7 @@ public:
       : op(op), shape(op.getAttentionShape()),
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
-        e(emitter), lanes(TileProduct::kThreads / b.tile) {}
+        e(emitter), lanes(TileShape::kThreads / b.tile) {}
 
   static int64_t countColumns(const AttentionShape &shape, Type type) {
     return AttentionBlock::countColumns(type, shape.depth);
@@ -53,8 +53,9 @@ public:
 
 private:
   TileProduct tileOf(int64_t elements) {
-    return TileProduct(e, {b.elementType, b.elementType}, b.tile / TileProduct::kSide,
-                       AttentionBlock::columnsOf(b.elementType, elements) / TileProduct::kSide);
+    return TileProduct(e, {b.elementType, b.elementType}, b.tile / TileShape::kSide,
+                       AttentionBlock::columnsOf(b.elementType, elements) / TileShape::kSide,
+                       /*stages=*/1);
   }
 
   /// The gradient of a score whose probability is `weight`. If `weight` is a

@@ -18,10 +18,12 @@ static const int64_t kEnoughBlocks = 128;
 /// A sum is split over blocks only if each block gets at least this many elements
 /// along the depth.
 static const int64_t kLongDepth = 256;
+/// With fewer elements along the depth, most elements of a slice would be zeros.
+static const int64_t kLeastDepth = 8;
 
 bool BlockProduct::pays() const {
-  return isa<FloatType>(types.factor) && batches > 0 && rows >= TileProduct::kSide &&
-         columns >= TileProduct::kSide && depth >= TileProduct::kSlice / 2;
+  return isa<FloatType>(types.factor) && batches > 0 && rows >= TileShape::kSide &&
+         columns >= TileShape::kSide && depth >= kLeastDepth;
 }
 
 int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
@@ -34,12 +36,12 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
 // blocks, it makes tiles smaller.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
-    return extent > 4 * TileProduct::kSide ? 8 : extent > 2 * TileProduct::kSide ? 4 : 2;
+    return extent > 4 * TileShape::kSide ? 8 : extent > 2 * TileShape::kSide ? 4 : 2;
   };
   Division division{fitting(rows), fitting(columns), 1};
   const int64_t most = mayDivide ? std::max<int64_t>(1, depth / kLongDepth) : 1;
   auto tilesOf = [&] {
-    return countTiles(division.high * TileProduct::kSide, division.wide * TileProduct::kSide);
+    return countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   };
   while (tilesOf() * most < kEnoughBlocks && std::max(division.high, division.wide) > 2)
     (division.high >= division.wide ? division.high : division.wide) /= 2;
@@ -50,8 +52,8 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
 SmallVector<TileGrid> BlockProduct::getGrids(bool mayDivide) const {
   const Division division = divide(mayDivide);
   const int64_t tiles =
-      countTiles(division.high * TileProduct::kSide, division.wide * TileProduct::kSide);
-  SmallVector<TileGrid> grids{{tiles * division.parts, TileProduct::kThreads}};
+      countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
+  SmallVector<TileGrid> grids{{tiles * division.parts, TileShape::kThreads}};
   if (division.parts > 1)
     grids.push_back(
         {static_cast<int64_t>(llvm::divideCeil(batches * rows * columns, LaunchPlan::kMaxThreads)),
@@ -69,8 +71,8 @@ int64_t BlockProduct::countFinalElements(LaunchPhase phase) const {
   return phase.number > 0 ? 1 : division.high * division.wide;
 }
 
-void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB readB,
-                        Take take) const {
+void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ElementOf elementOfA,
+                        ElementOf elementOfB, Take take) const {
   const Division division = divide(phase.count > 1);
   if (phase.number > 0)
     return addParts(e, division.parts, take);
@@ -79,15 +81,16 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
   // If a sum is split, each part has complete slices. The last part has the
   // remainder.
-  const int64_t count = llvm::alignTo(llvm::divideCeil(depth, division.parts), TileProduct::kSlice);
+  const int64_t count =
+      llvm::alignTo(llvm::divideCeil(depth, division.parts), tile.getShape().depth);
   e.forEachBlock(
       {division.parts, batches, rowTiles, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
         const Index part = at[0], batch = at[1], firstRow = at[2] * tile.getRows(),
                     firstColumn = at[3] * tile.getColumns();
-        const TileProduct::Factor a{firstRow, rows, depthIsInnerOfA,
-                                    [&](Index row, Index k) { return readA(batch, row, k); }},
-            b{firstColumn, columns, depthIsInnerOfB,
-              [&](Index column, Index k) { return readB(batch, k, column); }};
+        const TileFactor a{firstRow, rows, depthIsInnerOfA, runOfA,
+                           [&](Index row, Index k) { return elementOfA(batch, row, k); }},
+            b{firstColumn, columns, depthIsInnerOfB, runOfB,
+              [&](Index column, Index k) { return elementOfB(batch, column, k); }};
         Values sums = tile.add(thread, a, b, part * count, count, depth, tile.getZeros());
         tile.forEachSum(thread, sums, [&](int64_t, Index rowInTile, Index columnInTile, Value sum) {
           const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;

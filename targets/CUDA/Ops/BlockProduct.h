@@ -18,6 +18,9 @@ struct BlockProduct {
   /// so, neighbouring threads read neighbours along the depth. Otherwise they read
   /// neighbours along the rows of A or along the columns of B.
   bool depthIsInnerOfA = true, depthIsInnerOfB = false;
+  /// For each factor: the number of elements in the inner direction that are neighbours in
+  /// memory (TileFactor::run).
+  int64_t runOfA = 0, runOfB = 0;
 
   /// Whether tiles are faster than the element rule for this product.
   bool pays() const;
@@ -31,13 +34,12 @@ struct BlockProduct {
   /// thread, or one in the launch that adds partial sums.
   int64_t countFinalElements(LaunchPhase phase) const;
 
-  /// Emit the value of an element of a factor. The code may compute the element,
-  /// because each block reads an element only once.
-  using ReadA = llvm::function_ref<mlir::Value(Index batch, Index row, Index k)>;
-  using ReadB = llvm::function_ref<mlir::Value(Index batch, Index k, Index column)>;
+  /// Emits the index of an element of a factor, for row or column `i`. The element may be
+  /// computed where it is read, because each block reads an element only once.
+  using ElementOf = llvm::function_ref<FactorElement(Index batch, Index i, Index k)>;
   /// Emits code that uses an element of C, in the one thread that has summed it.
   using Take = llvm::function_ref<void(Index batch, Index row, Index column, mlir::Value element)>;
-  void emit(GridEmitter &emitter, LaunchPhase phase, ReadA readA, ReadB readB, Take take) const;
+  void emit(GridEmitter &emitter, LaunchPhase phase, ElementOf a, ElementOf b, Take take) const;
 
 private:
   /// A thread computes `high` x `wide` sums: `high` along the rows of the tile, and

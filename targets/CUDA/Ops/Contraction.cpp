@@ -20,6 +20,13 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
     return ShapedType::getNumElements(extentsOf(tensor, dimensions));
   }
+  /// The number of elements along `dimensions` that are neighbours in memory; 0 if single
+  /// elements are.
+  static int64_t runOf(Value tensor, ArrayRef<int64_t> dimensions) {
+    const RankedTensorType type = typeOf(tensor);
+    return !dimensions.empty() && dimensions.back() == type.getRank() - 1 ? type.getShape().back()
+                                                                          : 0;
+  }
   static bool isInner(Value tensor, ArrayRef<int64_t> dimensions) {
     return llvm::is_contained(dimensions, typeOf(tensor).getRank() - 1);
   }
@@ -30,7 +37,9 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
             countOf(op.getRhs(), op.getRhsFree()),
             countOf(op.getLhs(), op.getLhsContract()),
             isInner(op.getLhs(), op.getLhsContract()),
-            isInner(op.getRhs(), op.getRhsContract())};
+            isInner(op.getRhs(), op.getRhsContract()),
+            std::max(runOf(op.getLhs(), op.getLhsContract()), runOf(op.getLhs(), op.getLhsFree())),
+            std::max(runOf(op.getRhs(), op.getRhsContract()), runOf(op.getRhs(), op.getRhsFree()))};
   }
 
   bool pays(Operation *self) const { return productOf(cast<DotOp>(self)).pays(); }
@@ -49,27 +58,27 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<DotOp>(self);
     BlockProduct product = productOf(op);
-    /// Reads an element of a factor. `places` has three groups of the factor's
+    /// The index of an element of a factor. `places` has three groups of the factor's
     /// dimensions, each treated as one dimension, and the position along each
     /// group.
-    auto read = [&](Value tensor, ArrayRef<std::pair<ArrayRef<int64_t>, Index>> places) {
+    auto element = [&](Value tensor, ArrayRef<std::pair<ArrayRef<int64_t>, Index>> places) {
       SmallVector<Index> positions(typeOf(tensor).getRank());
       for (auto [dimensions, number] : places)
         for (auto [d, position] :
              llvm::zip_equal(dimensions, e.delinearize(number, extentsOf(tensor, dimensions))))
           positions[d] = position;
-      return e.read(tensor, positions);
+      return FactorElement{tensor, ElementIndex(e, typeOf(tensor).getShape(), positions), Value()};
     };
     SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
     product.emit(
         e, phase,
         [&](Index batch, Index row, Index k) {
-          return read(op.getLhs(),
-                      {{op.getLhsBatch(), batch}, {lhsFree, row}, {op.getLhsContract(), k}});
+          return element(op.getLhs(),
+                         {{op.getLhsBatch(), batch}, {lhsFree, row}, {op.getLhsContract(), k}});
         },
-        [&](Index batch, Index k, Index column) {
-          return read(op.getRhs(),
-                      {{op.getRhsBatch(), batch}, {rhsFree, column}, {op.getRhsContract(), k}});
+        [&](Index batch, Index column, Index k) {
+          return element(op.getRhs(),
+                         {{op.getRhsBatch(), batch}, {rhsFree, column}, {op.getRhsContract(), k}});
         },
         [&](Index batch, Index row, Index column, Value element) {
           Index number = (batch * product.rows + row) * product.columns + column;

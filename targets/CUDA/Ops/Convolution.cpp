@@ -21,15 +21,35 @@ namespace {
 template <typename Terms, typename Op, bool depthIsInnerOfFirst>
 struct ConvolutionGridFill
     : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
+  /// The neighbours along the depth that are neighbours in the second operand. They have all
+  /// spatial positions. In the weight of a convolution, they have all channels too.
+  static int64_t runOfSecond(Op op) {
+    ArrayRef<int64_t> shape = typeOf(op->getOperand(1)).getShape();
+    return ShapedType::getNumElements(shape.drop_front(std::is_same_v<Op, ConvOp> ? 1 : 2));
+  }
+  /// The neighbours in the inner direction that are neighbours in the first operand. They have
+  /// all spatial positions if each patch is one point of the image.
+  static int64_t runOfFirst(Op op) {
+    const Convolution c = op.getConvolution();
+    const int64_t points = ShapedType::getNumElements(c.x.getShape().drop_front(2));
+    const bool arePatchesPoints =
+        ShapedType::getNumElements(c.w.getShape().drop_front(2)) == 1 &&
+        c.x.getShape().drop_front(2) == c.y.getShape().drop_front(2) &&
+        llvm::all_of(c.window.strides, [](int64_t stride) { return stride == 1; }) &&
+        llvm::all_of(c.window.padLow, [](int64_t padding) { return padding == 0; });
+    return arePatchesPoints ? points : 0;
+  }
   static BlockProduct productOf(Op op) {
     Convolution c = op.getConvolution();
-    return {{c.x.getElementType(), typeOf(op.getResult()).getElementType()},
+    return {{typeOf(op->getOperand(0)).getElementType(), typeOf(op.getResult()).getElementType()},
             c.groups,
             Terms::rows(c),
             ShapedType::getNumElements(Terms::columns(c)),
             ShapedType::getNumElements(Terms::extents(c)),
             /*depthIsInnerOfA=*/true,
-            depthIsInnerOfFirst};
+            depthIsInnerOfFirst,
+            runOfSecond(op),
+            runOfFirst(op)};
   }
 
   bool pays(Operation *self) const { return productOf(cast<Op>(self)).pays(); }
@@ -56,17 +76,18 @@ struct ConvolutionGridFill
     auto term = [&](Index group, Index row, Index column, Index k) {
       return Terms::term(c, e, element(group, row, column), e.delinearize(k, extents));
     };
-    Value zero = e.constantLike(registerType(first.getElementType()), 0);
     productOf(op).emit(
         e, phase,
         [&](Index group, Index row, Index k) {
-          return e.read(op->getOperand(1), term(group, row, e.constant(0), k).second);
+          return FactorElement{op->getOperand(1),
+                               ElementIndex(e, typeOf(op->getOperand(1)).getShape(),
+                                            term(group, row, e.constant(0), k).second),
+                               Value()};
         },
-        [&](Index group, Index k, Index column) {
+        [&](Index group, Index column, Index k) {
           ConvolutionTerm read = term(group, e.constant(0), column, k);
-          return e.branch(
-              e.allInRange(read.bounds(e, c, first)),
-              [&] { return e.read(op->getOperand(0), read.first); }, [&] { return zero; });
+          return FactorElement{op->getOperand(0), ElementIndex(e, first.getShape(), read.first),
+                               e.allInRange(read.bounds(e, c, first))};
         },
         [&](Index group, Index row, Index column, Value value) {
           ElementIndex place(e, typeOf(op.getResult()).getShape(), element(group, row, column));

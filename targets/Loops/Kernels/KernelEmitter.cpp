@@ -75,6 +75,12 @@ Value KernelEmitter::getBuffer(Value value) {
   return buffers.find(value)->second.address;
 }
 
+KernelEmitter::Buffer KernelEmitter::bufferToRead(Value value, Index number) {
+  checkRead(value, number);
+  accesses.reads[value].push_back(here(number));
+  return buffers.find(value)->second;
+}
+
 Value KernelEmitter::getScratch(int64_t bytes) {
   size_t number = taken.size();
   taken.push_back(bytes);

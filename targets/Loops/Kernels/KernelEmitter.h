@@ -92,6 +92,8 @@ protected:
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                        llvm::ArrayRef<Buffer> streams);
+  /// The buffer of a value in memory, for code that loads element `number` itself.
+  Buffer bufferToRead(mlir::Value value, Index number);
   virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
   /// The number of the current stage, from 0.
   unsigned getStage() const { return stage - 1; }

@@ -1,6 +1,8 @@
 // Loads, stores, atomics and asynchronous copies.
 #include "test/cuda_emulator/ptx/Translator.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace dpc::emulator;
 using llvm::Value;
 
@@ -114,7 +116,15 @@ void Translator::translateAsyncCopy(const Instruction &op) {
     const auto size = static_cast<unsigned>(bytes.value);
     Value *used = op.operands.size() > 3 ? read(op, 3, word) : number(size);
     Value *to = address(operandOf(op, 0), "shared", size, Access::store);
-    Value *from = address(operandOf(op, 1), "global", size, Access::load, {32, used});
+    // Nothing is read from an address of which no bytes are used.
+    llvm::BasicBlock *reads = newBlock(), *after = newBlock();
+    builder.CreateCondBr(builder.CreateICmpNE(used, number(0)), reads, after);
+    builder.SetInsertPoint(reads);
+    address(operandOf(op, 1), "global", size, Access::load, {32, used});
+    builder.CreateBr(after);
+    builder.SetInsertPoint(after);
+    llvm::SaveAndRestore isCounted(counts, false);
+    Value *from = address(operandOf(op, 1), "global", 0, Access::load);
     call("emu_copy", builder.getVoidTy(), {thread, to, from, number(size), used});
   }
 }

@@ -218,6 +218,11 @@ TEST(PtxThreads, AsyncCopies) {
                        "[%l2];\n\tadd.s32 %rd, %r0, %r1;",
              kStatic, 32},
             in, [&](unsigned i) { return in[2 * i]; });
+  // With no bytes to copy, the address is not read, so it may be any.
+  expectOut({address + "mov.u32 %rc, 0;\n\tadd.s64 %l3, %l3, 1048576;\n\tcp.async.ca.shared.global "
+                       "[%l2], [%l3], 8, %rc;\n\tcp.async.wait_all;\n\tld.shared.u32 %rd, [%l2];",
+             kStatic, 32},
+            in, [&](unsigned) { return 0; });
   // A group that is still under way has not arrived: NaN stands there.
   expectOut({address + "cp.async.ca.shared.global [%l2], [%l3], "
                        "4;\n\tcp.async.commit_group;\n\tcp.async.ca.shared.global [%l2+4], "

@@ -148,9 +148,9 @@ TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
                            "-> tensor<64x64xf64>",
                            {{"64x32xf64"}, {"32x64xf64"}}},
                           "f32");
-  EXPECT_TRUE(has(ptx, "ld.shared.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "ld.shared.v2.f32")) << ptx;
   EXPECT_TRUE(has(ptx, "fma.rn.f32")) << ptx;
-  EXPECT_TRUE(has(ptx, "ld.global.nc.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "cp.async.cg.shared.global")) << ptx;
   EXPECT_FALSE(has(ptx, "ld.f32")) << ptx;
   EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
 }
@@ -177,7 +177,62 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
   EXPECT_TRUE(has(tf32, "cvt.rna.tf32.f32")) << tf32;
   EXPECT_FALSE(has(ptxOf(product, "f32"), "mma"));
   EXPECT_FALSE(has(ptxOf(product, "f32", ordered), "mma"));
-  EXPECT_FALSE(has(ptxOf(product, "bf16", withTf32()), "mma"));
+  EXPECT_TRUE(has(ptxOf(product, "bf16"), "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"));
+  EXPECT_TRUE(has(ptxOf(product, "f16"), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
+  EXPECT_FALSE(has(ptxOf(product, "bf16", ordered), "mma"));
+}
+
+/// A product of factors of 72 x 64 and 64 x 80, each of which may be transposed. All extents are
+/// multiples of a chunk of 16 bytes.
+OpCase alignedProduct(bool transposesA, bool transposesB) {
+  static const char *const texts[2][2] = {
+      {"nn.dot %a, %b contract [1] [0] : tensor<72x64xf64>, tensor<64x80xf64> -> tensor<72x80xf64>",
+       "nn.dot %a, %b contract [1] [1] : tensor<72x64xf64>, tensor<80x64xf64> -> "
+       "tensor<72x80xf64>"},
+      {"nn.dot %a, %b contract [0] [0] : tensor<64x72xf64>, tensor<64x80xf64> -> tensor<72x80xf64>",
+       "nn.dot %a, %b contract [0] [1] : tensor<64x72xf64>, tensor<80x64xf64> -> "
+       "tensor<72x80xf64>"}};
+  return {texts[transposesA][transposesB],
+          {{transposesA ? "64x72xf64" : "72x64xf64"}, {transposesB ? "80x64xf64" : "64x80xf64"}}};
+}
+
+// Chunks are copied without registers, and ldmatrix loads matrices of 16-bit elements, transposed
+// if neighbours along the depth are no neighbours in memory.
+TEST_F(GridPtx, ChunksAreCopied) {
+  const char *copy = "cp.async.cg.shared.global";
+  for (bool transposesA : {false, true})
+    for (bool transposesB : {false, true}) {
+      const std::string ptx = ptxOf(alignedProduct(transposesA, transposesB), "bf16");
+      EXPECT_TRUE(has(ptx, copy)) << ptx;
+      EXPECT_FALSE(has(ptx, "ld.global")) << ptx;
+      // A warp has four matrices of the first factor, and two of the second.
+      EXPECT_EQ(has(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared"), !transposesA) << ptx;
+      EXPECT_EQ(has(ptx, "ldmatrix.sync.aligned.m8n8.x4.trans.shared"), transposesA) << ptx;
+      EXPECT_EQ(has(ptx, "ldmatrix.sync.aligned.m8n8.x2.shared"), transposesB) << ptx;
+      EXPECT_EQ(has(ptx, "ldmatrix.sync.aligned.m8n8.x2.trans.shared"), !transposesB) << ptx;
+    }
+  // Elements of f32 that are not in chunks are copied one by one. Those of 16 bits are loaded.
+  EXPECT_FALSE(has(ptxOf(product, "f32"), copy));
+  EXPECT_TRUE(has(ptxOf(product, "f32"), "cp.async.ca.shared.global"));
+  const std::string narrow = ptxOf(product, "bf16");
+  EXPECT_FALSE(has(narrow, "cp.async")) << narrow;
+  EXPECT_TRUE(has(narrow, "ld.global")) << narrow;
+}
+
+// Threads fill a stage while they multiply another one, so that a stage has one barrier: one in
+// the loop, and one after it.
+TEST_F(GridPtx, StagesHaveOneBarrier) {
+  const OpCase deep = {"nn.dot %a, %b contract [1] [0] : tensor<72x320xf64>, tensor<320x80xf64> -> "
+                       "tensor<72x80xf64>",
+                       {{"72x320xf64"}, {"320x80xf64"}}};
+  for (const char *type : {"bf16", "f32", "f64"}) {
+    const std::string ptx = ptxOf(deep, type), barrier = "bar.sync";
+    size_t count = 0;
+    for (size_t at = 0; (at = ptx.find(barrier, at)) != std::string::npos; ++at)
+      ++count;
+    EXPECT_EQ(count, 2u) << ptx;
+    EXPECT_TRUE(has(ptx, "cp.async.wait_group")) << ptx;
+  }
 }
 
 /// An op on a product %p of 40 x 30, and the epilogue by which the library computes it. If
@@ -264,6 +319,79 @@ TEST_F(GridCodegen, LibraryWhereItPays) {
   EXPECT_EQ(countOf("256", ordered), 0u);
 }
 
+// Matrix units sum the products of 16-bit factors in f32. Each product is exact, so sums are as
+// exact as those of f32.
+TEST_F(GridCodegen, WideSumsOfHalves) {
+  const OpCase cases[] = {
+      // Chunks, in several stages, and tiles that reach beyond the result.
+      {"nn.dot %a, %b contract [1] [0] : tensor<200x136xT>, tensor<136x168xT> -> "
+       "tensor<200x168xf32>",
+       {{"200x136xT"}, {"136x168xT"}}},
+      {"nn.dot %a, %b contract [0] [1] : tensor<136x200xT>, tensor<168x136xT> -> "
+       "tensor<200x168xf32>",
+       {{"136x200xT"}, {"168x136xT"}}},
+      // One factor in chunks, and one in single elements.
+      {"nn.dot %a, %b contract [1] [0] : tensor<40x72xT>, tensor<72x51xT> -> tensor<40x51xf32>",
+       {{"40x72xT"}, {"72x51xT"}}},
+      {"nn.dot %a, %b batch [0] [1] contract [1] [2] : tensor<3x24x40xT>, tensor<48x3x24xT> -> "
+       "tensor<3x40x48xf32>",
+       {{"3x24x40xT"}, {"48x3x24xT"}}},
+      // Neighbours along several dimensions, and fewer elements than threads.
+      {"nn.dot %a, %b contract [2, 0] [1, 0] : tensor<5x24x16xT>, tensor<5x16x32xT> -> "
+       "tensor<24x32xf32>",
+       {{"5x24x16xT"}, {"5x16x32xT"}}},
+      // Blocks that share sums.
+      {"nn.dot %a, %b contract [1] [1] : tensor<24x1048xT>, tensor<40x1048xT> -> tensor<24x40xf32>",
+       {{"24x1048xT"}, {"40x1048xT"}}},
+      // Convolutions whose patches are points, and others.
+      {"nn.conv %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : "
+       "tensor<3x24x4x6xT>, tensor<40x24x1x1xT> -> tensor<3x40x4x6xf32>",
+       {{"3x24x4x6xT"}, {"40x24x1x1xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] "
+       "groups 1 : tensor<3x24x4x6xT>, tensor<3x40x4x6xT> -> tensor<40x24x1x1xf32>",
+       {{"3x24x4x6xT"}, {"3x40x4x6xT"}}},
+      {"nn.conv %a, %b strides [2, 1] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : "
+       "tensor<3x16x8x8xT>, tensor<40x8x3x3xT> -> tensor<3x40x4x8xf32>",
+       {{"3x16x8x8xT"}, {"40x8x3x3xT"}}},
+      {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] "
+       "groups 1 : tensor<2x16x8x8xT>, tensor<16x24x3x3xT> -> tensor<2x24x8x8xf32>",
+       {{"2x16x8x8xT"}, {"16x24x3x3xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] "
+       "groups 1 : tensor<2x24x8x8xT>, tensor<2x16x8x8xT> -> tensor<16x24x3x3xf32>",
+       {{"2x24x8x8xT"}, {"2x16x8x8xT"}}}};
+  for (const OpCase &one : cases)
+    for (const char *type : {"bf16", "f16"}) {
+      if (isLaterRun() && type[0] == 'f')
+        continue;
+      auto with = [&](std::string text) {
+        for (size_t at = 0; (at = text.find("xT", at)) != std::string::npos;)
+          text.replace(at + 1, 1, type);
+        return text;
+      };
+      const std::string text = with(one.text), a = with(one.args[0].type),
+                        b = with(one.args[1].type);
+      SCOPED_TRACE(text);
+      check({text.c_str(), {{a.c_str()}, {b.c_str()}}}, "f32", 1e-6, makeKernel);
+    }
+}
+
+// What is computed before the product is computed where a slice is filled, and what follows it
+// where its sums are final.
+TEST_F(GridCodegen, HalvesWithOtherOps) {
+  const OpCase cases[] = {
+      {"%e = nn.neg %a : tensor<40x72xf64> %p = nn.dot %e, %b contract [1] [0] : "
+       "tensor<40x72xf64>, tensor<72x48xf64> -> tensor<40x48xf64> %q = nn.add %p, %c : "
+       "tensor<40x48xf64> nn.relu %q : tensor<40x48xf64>",
+       {{"40x72xf64"}, {"72x48xf64"}, {"40x48xf64"}}},
+      {"%t = nn.transpose %a [1, 0] : tensor<72x40xf64> -> tensor<40x72xf64> nn.dot %t, %b "
+       "contract "
+       "[1] [0] : tensor<40x72xf64>, tensor<72x48xf64> -> tensor<40x48xf64>",
+       {{"72x40xf64"}, {"72x48xf64"}}}};
+  for (const OpCase &one : cases)
+    for (const char *type : {"bf16", "f16", "f32"})
+      check(one, type, 1e-5, makeKernel);
+}
+
 TEST_F(GridCodegen, Tf32) {
   auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
     return DeviceKernel::create(op, withTf32());
@@ -275,7 +403,8 @@ TEST_F(GridCodegen, Tf32) {
                        "1] groups 1 : tensor<2x9x7x8xf64>, tensor<40x9x3x3xf64> -> "
                        "tensor<2x40x7x8xf64>",
                        {{"2x9x7x8xf64"}, {"40x9x3x3xf64"}}};
-  for (const OpCase &opCase : {product, wide, conv})
+  for (const OpCase &opCase : {product, wide, conv, alignedProduct(false, false),
+                               alignedProduct(false, true), alignedProduct(true, false)})
     check(opCase, "f32", 2e-3, make);
 }
 

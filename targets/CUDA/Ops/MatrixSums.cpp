@@ -1,0 +1,300 @@
+// Emits sums by mma: the warps of a block divide the tile, and a warp multiplies small
+// matrices. Which lane holds which elements follows NVIDIA, "PTX ISA", "Matrix Fragments".
+
+#include "targets/CUDA/Ops/TileSums.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+/// The rows of A and the columns of B of a small matrix product, the size of a step along its
+/// depth, and the sums of a lane.
+struct MatrixShape {
+  int64_t rows, columns, depth, sums;
+};
+
+/// The eight warps of a block divide the tile into two rows and four columns.
+class MatrixSums : public TileSums {
+public:
+  MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
+             const MatrixShape &matrix)
+      : TileSums(emitter, combiner, types, shape), matrix(matrix) {}
+
+  SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
+    return SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
+  }
+  std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
+    const int64_t product = number / matrix.sums, sum = number % matrix.sums;
+    return {firstRow(thread) + product / countColumns() * matrix.rows + quad(thread) + sum / 2 * 8,
+            firstColumn(thread) + product % countColumns() * matrix.columns + inQuad(thread) * 2 +
+                sum % 2};
+  }
+
+  Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
+    const Slice::Address placeA = addressOfA(thread, a), placeB = addressOfB(thread, b);
+    Values now(sums);
+    for (int64_t k = 0; k < shape.depth; k += matrix.depth) {
+      SmallVector<Values> right = loadB(b, placeB, k);
+      for (int64_t row = 0; row < countRows(); ++row) {
+        Values left = loadA(a, placeA, k, row * matrix.rows);
+        for (int64_t column = 0; column < countColumns(); ++column) {
+          auto first = now.begin() + (row * countColumns() + column) * matrix.sums;
+          Values next = multiply(left, right[static_cast<size_t>(column)],
+                                 ValueRange(ArrayRef(first, static_cast<size_t>(matrix.sums))));
+          llvm::copy(next, first);
+        }
+      }
+    }
+    return now;
+  }
+
+protected:
+  static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
+
+  /// The addresses from which the lane loads in the first step and the first small matrix.
+  virtual Slice::Address addressOfA(Index thread, const SlicePart &a) const {
+    return a.slice.addressOf(a.k + inQuad(thread), firstRow(thread) + quad(thread));
+  }
+  virtual Slice::Address addressOfB(Index thread, const SlicePart &b) const {
+    return b.slice.addressOf(b.k + inQuad(thread), firstColumn(thread) + quad(thread));
+  }
+  /// The registers of the lane with its elements of A, from index `k` along the depth and
+  /// from `row` of the rows of the warp.
+  virtual Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
+                       int64_t row) const = 0;
+  /// The registers with the elements of B, for each small matrix of the warp.
+  virtual SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
+                                    int64_t k) const = 0;
+  virtual StringRef getIntrinsic() const = 0;
+  virtual Type getRegisterType() const { return e.builder.getI32Type(); }
+
+  Index lane(Index thread) const { return e.mod(thread, kWarp); }
+  /// A quad is a group of four lanes. `quad` is the number of this lane's quad, and
+  /// `inQuad` is the position of the lane in it.
+  Index quad(Index thread) const { return e.floorDiv(lane(thread), 4); }
+  Index inQuad(Index thread) const { return e.mod(thread, 4); }
+  Index firstRow(Index thread) const {
+    return e.floorDiv(e.floorDiv(thread, kWarp), kWarpColumns) * rowsOfWarp();
+  }
+  Index firstColumn(Index thread) const {
+    return e.mod(e.floorDiv(thread, kWarp), kWarpColumns) * columnsOfWarp();
+  }
+  int64_t rowsOfWarp() const { return shape.getRows() / kWarpRows; }
+  int64_t columnsOfWarp() const { return shape.getColumns() / kWarpColumns; }
+  /// The small matrices of a warp along the rows and the columns.
+  int64_t countRows() const { return rowsOfWarp() / matrix.rows; }
+  int64_t countColumns() const { return columnsOfWarp() / matrix.columns; }
+
+  Value loadElement(const SlicePart &part, const Slice::Address &address, int64_t k,
+                    int64_t i) const {
+    return e.make<LLVM::LoadOp>(part.slice.type,
+                                part.slice.pointerTo(part.stageOffset, address, k, i));
+  }
+
+  const MatrixShape matrix;
+
+private:
+  Values multiply(ValueRange left, ValueRange right, ValueRange sums) const {
+    SmallVector<Value> arguments;
+    for (ValueRange registers : {left, right})
+      for (Value factor : registers)
+        arguments.push_back(factor.getType() == getRegisterType()
+                                ? factor
+                                : e.make<LLVM::BitcastOp>(getRegisterType(), factor));
+    llvm::append_range(arguments, sums);
+    SmallVector<Type> sumTypes(sums.size(), sums[0].getType());
+    auto type = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), sumTypes);
+    Value made =
+        e.make<LLVM::CallIntrinsicOp>(type, e.builder.getStringAttr(getIntrinsic()), arguments)
+            .getResult(0);
+    Values next;
+    for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i)
+      next.push_back(e.make<LLVM::ExtractValueOp>(made, i));
+    return next;
+  }
+};
+
+/// Sums of f64 by mma.m8n8k4: it computes 8 x 8 sums, two per lane.
+class DoubleSums : public MatrixSums {
+public:
+  DoubleSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
+      : MatrixSums(emitter, combiner, types, shape, {8, 8, 4, 2}) {}
+  Type getSliceType() const override { return e.builder.getF64Type(); }
+
+protected:
+  Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
+               int64_t row) const override {
+    return {loadElement(a, address, k, row)};
+  }
+  SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
+                            int64_t k) const override {
+    SmallVector<Values> matrices;
+    for (int64_t column = 0; column < countColumns(); ++column)
+      matrices.push_back({loadElement(b, address, k, column * matrix.columns)});
+    return matrices;
+  }
+  StringRef getIntrinsic() const override { return "llvm.nvvm.mma.m8n8k4.row.col.f64"; }
+  Type getRegisterType() const override { return e.builder.getF64Type(); }
+};
+
+/// Base of sums whose small matrices ldmatrix loads: each of up to four groups of eight
+/// lanes gives the addresses of the eight lines of a matrix, of one chunk each.
+class ChunkSums : public MatrixSums {
+public:
+  using MatrixSums::MatrixSums;
+
+protected:
+  /// The small matrices of A are neighbours along the rows first, then along the depth.
+  Slice::Address addressOfMatricesA(Index thread, const SlicePart &a) const {
+    return addressOfMatrices(thread, a, firstRow(thread), second(thread), first(thread));
+  }
+  /// Those of B are neighbours along the depth first, then along the columns.
+  Slice::Address addressOfMatricesB(Index thread, const SlicePart &b) const {
+    // For a single column of matrices, ldmatrix ignores the addresses of the other lanes.
+    return addressOfMatrices(thread, b, firstColumn(thread), first(thread),
+                             countColumns() == 1 ? e.constant(0) : second(thread));
+  }
+  Values loadMatrices(const SlicePart &part, const Slice::Address &address, int64_t k, int64_t i,
+                      int64_t count) const {
+    const bool isTransposed = !part.slice.layout.depthIsInner;
+    SmallVector<Type> words(static_cast<size_t>(count), e.builder.getI32Type());
+    auto type = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), words);
+    Value loaded = e.make<NVVM::LdMatrixOp>(
+        type, part.slice.pointerTo(part.stageOffset, address, k, i), static_cast<uint32_t>(count),
+        isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row);
+    Values registers;
+    for (int64_t n = 0; n < count; ++n)
+      registers.push_back(e.make<LLVM::ExtractValueOp>(loaded, n));
+    return registers;
+  }
+  /// Loads pairs of small matrices of B: those of two columns of matrices at once.
+  SmallVector<Values> loadPairsB(const SlicePart &b, const Slice::Address &address,
+                                 int64_t k) const {
+    SmallVector<Values> matrices;
+    for (int64_t column = 0; column < countColumns(); column += 2) {
+      const int64_t count = std::min<int64_t>(2, countColumns() - column);
+      Values words = loadMatrices(b, address, k, column * matrix.columns, 2 * count);
+      for (int64_t n = 0; n < count; ++n)
+        matrices.push_back(
+            {words[static_cast<size_t>(2 * n)], words[static_cast<size_t>(2 * n + 1)]});
+    }
+    return matrices;
+  }
+
+private:
+  Index first(Index thread) const { return e.mod(e.floorDiv(thread, 8), 2); }
+  Index second(Index thread) const { return e.mod(e.floorDiv(thread, 16), 2); }
+  Slice::Address addressOfMatrices(Index thread, const SlicePart &part, Index firstOfWarp,
+                                   Index alongDepth, Index alongExtent) const {
+    const SliceLayout &layout = part.slice.layout;
+    // A matrix has 8 lines of one chunk.
+    Index k = part.k + alongDepth * (layout.depthIsInner ? layout.getChunkElements() : 8),
+          i = firstOfWarp + alongExtent * 8;
+    (layout.depthIsInner ? i : k) = (layout.depthIsInner ? i : k) + e.mod(thread, 8);
+    return part.slice.addressOf(k, i);
+  }
+};
+
+/// Sums of bf16 or f16 products by mma.m16n8k16: it computes 16 x 8 sums in f32, four per
+/// lane.
+class HalfSums : public ChunkSums {
+public:
+  HalfSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
+      : ChunkSums(emitter, combiner, types, shape, {16, 8, 16, 4}) {}
+  Type getSliceType() const override { return types.factor; }
+  SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
+    return SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner);
+  }
+  Value prepare(Value factor) const override { return factor; }
+
+protected:
+  Slice::Address addressOfA(Index thread, const SlicePart &a) const override {
+    return addressOfMatricesA(thread, a);
+  }
+  Slice::Address addressOfB(Index thread, const SlicePart &b) const override {
+    return addressOfMatricesB(thread, b);
+  }
+  Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
+               int64_t row) const override {
+    return loadMatrices(a, address, k, row, 4);
+  }
+  SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
+                            int64_t k) const override {
+    return loadPairsB(b, address, k);
+  }
+  StringRef getIntrinsic() const override {
+    return types.factor.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
+                                 : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32";
+  }
+  Type getRegisterType() const override {
+    if (types.factor.isBF16())
+      return e.builder.getI32Type();
+    return VectorType::get({2}, types.factor);
+  }
+};
+
+/// Sums of tf32 products by mma.m16n8k8: it computes 16 x 8 sums in f32, four per
+/// lane. If lines are along the depth, ldmatrix loads elements of f32 as pairs of 16 bits.
+class Tf32Sums : public ChunkSums {
+public:
+  Tf32Sums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
+      : ChunkSums(emitter, combiner, types, shape, {16, 8, 8, 4}) {}
+  Type getSliceType() const override { return e.builder.getF32Type(); }
+  SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
+    return depthIsInner ? SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner)
+                        : SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
+  }
+  /// An element of a factor rounded to tf32: an f32 whose last bits are zeros. The instruction
+  /// mma would only drop these bits.
+  Value prepare(Value factor) const override {
+    Value bits = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
+                                               e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
+                                               ValueRange(factor))
+                     .getResult(0);
+    return e.make<LLVM::BitcastOp>(factor.getType(), bits);
+  }
+  bool holdsFactors() const override { return false; }
+
+protected:
+  Slice::Address addressOfA(Index thread, const SlicePart &a) const override {
+    return a.slice.layout.depthIsInner ? addressOfMatricesA(thread, a)
+                                       : MatrixSums::addressOfA(thread, a);
+  }
+  Slice::Address addressOfB(Index thread, const SlicePart &b) const override {
+    return b.slice.layout.depthIsInner ? addressOfMatricesB(thread, b)
+                                       : MatrixSums::addressOfB(thread, b);
+  }
+  Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
+               int64_t row) const override {
+    if (a.slice.layout.depthIsInner)
+      return loadMatrices(a, address, k, row, 4);
+    return {loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
+            loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)};
+  }
+  SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
+                            int64_t k) const override {
+    if (b.slice.layout.depthIsInner)
+      return loadPairsB(b, address, k);
+    SmallVector<Values> matrices;
+    for (int64_t column = 0; column < columnsOfWarp(); column += matrix.columns)
+      matrices.push_back(
+          {loadElement(b, address, k, column), loadElement(b, address, k + 4, column)});
+    return matrices;
+  }
+  StringRef getIntrinsic() const override { return "llvm.nvvm.mma.m16n8k8.row.col.tf32"; }
+};
+} // namespace
+
+std::unique_ptr<TileSums> dpc::createMatrixSums(GridEmitter &emitter, Combiner &combiner,
+                                                ProductTypes types, const TileShape &shape) {
+  if (shape.unit == TileUnit::f64)
+    return std::make_unique<DoubleSums>(emitter, combiner, types, shape);
+  if (shape.unit == TileUnit::tf32)
+    return std::make_unique<Tf32Sums>(emitter, combiner, types, shape);
+  return std::make_unique<HalfSums>(emitter, combiner, types, shape);
+}

@@ -1,0 +1,64 @@
+// Emits the addresses of the elements of a slice. They are in the address space of shared
+// memory, so that the device computes them in 32 bits.
+
+#include "targets/CUDA/Ops/Slice.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace dpc;
+
+Slice::Slice(GridEmitter &emitter, Type type, const SliceLayout &layout, int64_t stages)
+    : type(type), layout(layout), e(emitter),
+      memory(emitter.allocateInSharedSpace(layout.getBytes() * stages)) {
+  llvm::cantFail(layout.verify());
+}
+
+Value Slice::offsetOfStage(Value stage) const {
+  return e.make<arith::MulIOp>(stage, e.materialize(e.constant(layout.getBytes())));
+}
+
+Slice::Address Slice::addressOf(Index k, Index i) const {
+  const Index line = layout.depthIsInner ? i : k, inLine = layout.depthIsInner ? k : i;
+  Value position = e.materialize(inLine * layout.bytes);
+  if (layout.modulus > 1) {
+    Value swizzle = e.materialize(e.mod(e.floorDiv(line, layout.divisor), layout.modulus) *
+                                  (layout.factor * SliceLayout::kChunk));
+    position = e.make<arith::XOrIOp>(position, swizzle);
+  }
+  return {e.materialize(line * layout.getPitch()), position};
+}
+
+Value Slice::pointerTo(Value stageOffset, const Address &address, int64_t k, int64_t i) const {
+  const int64_t lines = layout.depthIsInner ? i : k,
+                bytes = (layout.depthIsInner ? k : i) * layout.bytes;
+  assert((layout.modulus == 1 || lines % (layout.divisor * layout.modulus) == 0) &&
+         "the lines have different swizzles");
+  int64_t constant = lines * layout.getPitch();
+  Value inLine = address.inLine;
+  if (layout.modulus > 1 && bytes != 0)
+    inLine = e.make<arith::XOrIOp>(inLine, e.materialize(e.constant(bytes)));
+  else
+    constant += bytes;
+  Value offset = e.make<arith::AddIOp>(address.line, inLine);
+  if (stageOffset)
+    offset = e.make<arith::AddIOp>(offset, stageOffset);
+  auto moved = [&](Value pointer, Value by) -> Value {
+    return e.make<LLVM::GEPOp>(memory.getType(), e.builder.getI8Type(), pointer, ValueRange(by),
+                               /*inbounds=*/true);
+  };
+  Value pointer = moved(memory, offset);
+  return constant ? moved(pointer, e.materialize(e.constant(constant))) : pointer;
+}
+
+Value Slice::load(Index k, Index i) const {
+  return e.make<LLVM::LoadOp>(type, pointerTo(nullptr, addressOf(k, i)));
+}
+
+void Slice::storeAt(Value element, Value stageOffset, const Address &address) const {
+  // Several elements are in one chunk, and have the alignment of their size.
+  unsigned alignment = 0;
+  if (auto vector = dyn_cast<VectorType>(element.getType()))
+    alignment = static_cast<unsigned>(vector.getNumElements() * layout.bytes);
+  e.make<LLVM::StoreOp>(element, pointerTo(stageOffset, address), alignment);
+}

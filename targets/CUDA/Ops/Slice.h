@@ -1,0 +1,58 @@
+#ifndef DPC_TARGETS_CUDA_OPS_SLICE_H
+#define DPC_TARGETS_CUDA_OPS_SLICE_H
+
+#include "targets/CUDA/Grids/GridEmitter.h"
+#include "targets/CUDA/Ops/SliceLayout.h"
+
+namespace dpc {
+
+/// Slices of a factor in the shared memory of the block: one per stage. While threads
+/// multiply the slice of one stage, they fill those of others.
+class Slice {
+public:
+  using Index = LoopEmitter::Index;
+
+  Slice(GridEmitter &emitter, mlir::Type type, const SliceLayout &layout, int64_t stages = 1);
+
+  /// Loads or stores one element of the first stage.
+  mlir::Value load(Index k, Index i) const;
+  void store(mlir::Value element, Index k, Index i) const {
+    storeAt(element, nullptr, addressOf(k, i));
+  }
+
+  /// The bytes from the start of the memory to stage number `stage`. A null offset means
+  /// the first stage.
+  mlir::Value offsetOfStage(mlir::Value stage) const;
+
+  /// The address of an element in bytes, relative to a stage. It has two parts: the start
+  /// of the line, and the swizzled position in the line.
+  struct Address {
+    mlir::Value line, inLine;
+  };
+  Address addressOf(Index k, Index i) const;
+  /// A pointer to the element that is `k` elements after `address` along the depth and `i`
+  /// elements along the extent. The sum of the positions in the line must have no carry.
+  /// The swizzle of both lines must be equal.
+  mlir::Value pointerTo(mlir::Value stageOffset, const Address &address, int64_t k = 0,
+                        int64_t i = 0) const;
+  void storeAt(mlir::Value element, mlir::Value stageOffset, const Address &address) const;
+
+  const mlir::Type type;
+  const SliceLayout layout;
+
+private:
+  GridEmitter &e;
+  mlir::Value memory;
+};
+
+/// The part of a slice that one multiplication takes: its stage, and the first index along
+/// the depth.
+struct SlicePart {
+  const Slice &slice;
+  mlir::Value stageOffset;
+  LoopEmitter::Index k;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_OPS_SLICE_H

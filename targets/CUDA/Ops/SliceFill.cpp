@@ -1,0 +1,198 @@
+// Emits the code that fills slices of a factor in shared memory.
+
+#include "targets/CUDA/Ops/SliceFill.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+/// The least number of bytes that cp.async copies.
+static const int64_t kLeastCopy = 4;
+
+SliceFill::SliceFill(GridEmitter &emitter, const TileSums &sums, Slice &slice,
+                     const TileFactor &factor, Index thread, int64_t depth)
+    : e(emitter), sums(sums), slice(slice), factor(factor), thread(thread), depth(depth) {
+  chooseWay();
+}
+
+/// Chooses how the slice is filled, and the number of elements of a piece. A chunk is the
+/// largest piece. It has neighbours in memory.
+void SliceFill::chooseWay() {
+  Value tensor = factor.at(e.constant(0), e.constant(0)).tensor;
+  const SliceLayout &layout = slice.layout;
+  const bool hasLines = layout.depthIsInner == factor.depthIsInner;
+  hasRuns = hasLines && factor.run > 0 && factor.run % layout.getChunkElements() == 0 &&
+            nn::typeOf(tensor).getElementTypeBitWidth() == layout.bytes * 8;
+  if (!e.isInMemory(tensor)) {
+    way = Way::computations;
+    hasRuns = false;
+  } else if (sums.holdsFactors() && (hasRuns || layout.bytes >= kLeastCopy)) {
+    way = Way::copies;
+  } else {
+    way = Way::loads;
+  }
+  if (hasRuns)
+    elements = layout.getChunkElements();
+  else if (way == Way::loads && hasLines)
+    // Threads store words of shared memory.
+    elements = std::max<int64_t>(1, kLeastCopy / layout.bytes);
+}
+
+/// The place of piece `number`. Neighbouring threads have neighbouring pieces in memory.
+SliceFill::Place SliceFill::placeOf(Index number) const {
+  const SliceLayout &layout = slice.layout;
+  const int64_t pieces = countPieces();
+  Place place;
+  if (!e.isInRange(number, 0, pieces)) {
+    place.exists = e.inRange(number, 0, pieces);
+    number = e.bind(e.materialize(number), 0, pieces - 1);
+  }
+  if (layout.depthIsInner == factor.depthIsInner) {
+    const int64_t inLine = layout.getLineElements() / elements;
+    Index line = e.floorDiv(number, inLine), inner = e.mod(number, inLine) * elements;
+    place.k = layout.depthIsInner ? inner : line;
+    place.i = layout.depthIsInner ? line : inner;
+    return place;
+  }
+  // The slice is transposed: a warp stores pieces of 8 neighbours in memory from 4 lines of
+  // the memory. The layout puts these 32 elements in different banks.
+  const int64_t kInner = 8, kOuter = 4;
+  const int64_t inners = (layout.depthIsInner ? layout.extent : layout.depth) / kInner;
+  Index low = e.mod(number, kInner), rest = e.floorDiv(number, kInner * kOuter);
+  Index inner = low + e.mod(rest, inners) * kInner,
+        outer = e.mod(e.floorDiv(number, kInner), kOuter) + e.floorDiv(rest, inners) * kOuter;
+  place.k = factor.depthIsInner ? inner : outer;
+  place.i = factor.depthIsInner ? outer : inner;
+  return place;
+}
+
+/// Whether the element is needed and is one of the factor. The element is `ahead` elements
+/// after the first one of its piece.
+Value SliceFill::isInFactor(const Place &place, Index first, Value isNeeded, int64_t ahead) const {
+  Index k = first + place.k, i = factor.first + place.i;
+  (slice.layout.depthIsInner ? k : i) = (slice.layout.depthIsInner ? k : i) + ahead;
+  return e.both(e.both(isNeeded, place.exists),
+                e.both(e.inRange(i, 0, factor.extent), e.inRange(k, 0, depth)));
+}
+
+/// The index of an element of the factor. It is only right if isInFactor holds.
+FactorElement SliceFill::elementAt(const Place &place, Index first, int64_t ahead) const {
+  Index k = first + place.k, i = factor.first + place.i;
+  (slice.layout.depthIsInner ? k : i) = (slice.layout.depthIsInner ? k : i) + ahead;
+  return factor.at(e.bind(e.materialize(i), 0, factor.extent - 1),
+                   e.bind(e.materialize(k), 0, depth - 1));
+}
+
+//===----------------------------------------------------------------------===//
+// The ways
+//===----------------------------------------------------------------------===//
+
+/// Copies a piece. If it is not in the factor, cp.async stores zeros.
+void SliceFill::copy(const Place &place, Index first, Value isNeeded) {
+  const int64_t bytes = elements * slice.layout.bytes;
+  FactorElement element = elementAt(place, first, 0);
+  Value isThere = e.both(isInFactor(place, first, isNeeded, 0), element.isThere);
+  auto number = [&](int64_t n) -> Value {
+    return e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(static_cast<int32_t>(n)));
+  };
+  Value used = number(bytes);
+  if (isThere)
+    used = e.make<arith::SelectOp>(isThere, used, number(0));
+  SmallVector<Value> arguments{slice.pointerTo(stageOffset, slice.addressOf(place.k, place.i)),
+                               e.globalAddressOf(element.tensor, element.index.number()), used};
+  std::string name = "llvm.nvvm.cp.async." +
+                     std::string(bytes == SliceLayout::kChunk ? "cg" : "ca") + ".shared.global." +
+                     std::to_string(bytes);
+  if (isThere)
+    name += ".s";
+  else
+    arguments.pop_back();
+  auto emit = [&] {
+    e.make<LLVM::CallIntrinsicOp>(TypeRange(), e.builder.getStringAttr(name), arguments);
+  };
+  // A thread without a piece must not store zeros.
+  place.exists ? e.when(place.exists, emit) : emit();
+}
+
+/// Loads a piece: a vector if it has several elements. Elements that are not there are 0.
+Value SliceFill::load(const Place &place, Index first, Value isNeeded) {
+  auto loadIf = [&](int64_t ahead, Type type, unsigned alignment) {
+    FactorElement element = elementAt(place, first, ahead);
+    Value isThere = e.both(isInFactor(place, first, isNeeded, ahead), element.isThere);
+    return e.branch(
+        isThere,
+        [&]() -> Value {
+          Value address = e.globalAddressOf(element.tensor, element.index.number());
+          return e.make<LLVM::LoadOp>(type, address, alignment);
+        },
+        [&]() -> Value { return e.make<LLVM::ZeroOp>(type); });
+  };
+  Type memoryType = nn::typeOf(elementAt(place, first, 0).tensor).getElementType();
+  if (elements == 1)
+    return sums.prepare(loadIf(0, memoryType, 0));
+  auto vectorType = VectorType::get({elements}, slice.type);
+  auto number = [&](int64_t n) { return e.materialize(e.constant(n)); };
+  Value vector;
+  if (hasRuns) {
+    vector = loadIf(0, vectorType, SliceLayout::kChunk);
+  } else {
+    vector = e.make<LLVM::UndefOp>(vectorType);
+    for (int64_t n = 0; n < elements; ++n)
+      vector = e.make<LLVM::InsertElementOp>(vector, loadIf(n, memoryType, 0), number(n));
+  }
+  if (sums.holdsFactors())
+    return vector;
+  for (int64_t n = 0; n < elements; ++n) {
+    Value element = sums.prepare(e.make<LLVM::ExtractElementOp>(vector, number(n)));
+    vector = e.make<LLVM::InsertElementOp>(vector, element, number(n));
+  }
+  return vector;
+}
+
+/// Computes and stores all elements of the slice.
+void SliceFill::compute(Index first, Value isNeeded) {
+  e.forEach({countPieces()}, [&](ArrayRef<Index> at) {
+    const Place place = placeOf(at[0]);
+    Value element = e.branch(
+        isInFactor(place, first, isNeeded, 0),
+        [&] {
+          FactorElement wanted = elementAt(place, first, 0);
+          return e.branch(
+              wanted.isThere, [&] { return sums.prepare(e.read(wanted.tensor, wanted.index)); },
+              [&] { return e.constantLike(slice.type, 0); });
+        },
+        [&] { return e.constantLike(slice.type, 0); });
+    slice.storeAt(element, stageOffset, slice.addressOf(place.k, place.i));
+  });
+}
+
+void SliceFill::begin(Value stage, Index k, Value isNeeded) {
+  stageOffset = stage ? slice.offsetOfStage(stage) : Value();
+  if (way == Way::computations)
+    return compute(k, isNeeded);
+  loaded.clear();
+  const auto rounds = static_cast<int64_t>(llvm::divideCeil(countPieces(), TileShape::kThreads));
+  e.alone(nullptr, [&] {
+    for (int64_t round = 0; round < rounds; ++round) {
+      const Place place = placeOf(thread + round * TileShape::kThreads);
+      if (isCopied())
+        copy(place, k, isNeeded);
+      else
+        loaded.push_back({place, load(place, k, isNeeded)});
+    }
+  });
+}
+
+void SliceFill::end() {
+  for (const auto &[place, element] : loaded) {
+    auto store = [&, &place = place, &element = element] {
+      slice.storeAt(element, stageOffset, slice.addressOf(place.k, place.i));
+    };
+    place.exists ? e.when(place.exists, store) : store();
+  }
+  loaded.clear();
+}

@@ -1,0 +1,94 @@
+#ifndef DPC_TARGETS_CUDA_OPS_SLICEFILL_H
+#define DPC_TARGETS_CUDA_OPS_SLICEFILL_H
+
+#include "targets/CUDA/Ops/TileSums.h"
+
+#include <functional>
+#include <optional>
+
+namespace dpc {
+
+/// An element that a tile reads: element `index` of an operand. It counts as 0 where
+/// `isThere` (i1) does not hold, e.g. in the padding of an image. A null `isThere` always holds.
+struct FactorElement {
+  mlir::Value tensor;
+  ElementIndex index;
+  mlir::Value isThere;
+};
+
+/// The part of a factor that a tile reads: rows of A or columns of B from `first` on. The
+/// factor has `extent` rows or columns; a tile may reach beyond them, where elements count
+/// as 0.
+struct TileFactor {
+  using Index = LoopEmitter::Index;
+
+  Index first;
+  int64_t extent;
+  /// Whether neighbours along the depth are neighbours in memory. If not, neighbours along
+  /// the rows of A or the columns of B are.
+  bool depthIsInner;
+  /// If positive: from each multiple of this number on, so many elements in the inner
+  /// direction are neighbours in memory, and all of them are there or none.
+  int64_t run;
+  /// Emits the index of an element. All elements are those of one tensor.
+  std::function<FactorElement(Index i, Index k)> at;
+};
+
+/// Fills slices of one factor. There are three ways, from the fastest to the slowest:
+///
+/// * Copies: if the tensor is in memory and the slice holds the same bits, cp.async copies
+///   chunks, or single elements of at least 4 bytes, without registers.
+/// * Loads: other elements in memory are loaded into registers before a multiplication, and
+///   stored in the slice after it, so that threads need not wait for memory.
+/// * Computations: if the tensor is not in memory, threads compute elements and store them.
+class SliceFill {
+public:
+  using Index = LoopEmitter::Index;
+
+  SliceFill(GridEmitter &emitter, const TileSums &sums, Slice &slice, const TileFactor &factor,
+            Index thread, int64_t depth);
+
+  /// Begins to fill stage number `stage` with the elements from index `k` along the depth on.
+  /// A null stage is the first one. Elements from `depth` on count as 0, and so do all elements
+  /// if `isNeeded` (i1) does not hold; a null `isNeeded` always holds.
+  void begin(mlir::Value stage, Index k, mlir::Value isNeeded);
+  /// Ends what `begin` began. Copies are not complete until the code waits for them.
+  void end();
+  bool isCopied() const { return way == Way::copies; }
+
+private:
+  enum class Way { copies, loads, computations };
+
+  /// The place in the slice of a piece of neighbouring elements.
+  struct Place {
+    Index k, i;
+    /// Whether the piece exists: there may be fewer pieces than threads.
+    mlir::Value exists;
+  };
+  void chooseWay();
+  int64_t countPieces() const { return slice.layout.extent * slice.layout.depth / elements; }
+  Place placeOf(Index number) const;
+  mlir::Value isInFactor(const Place &place, Index first, mlir::Value isNeeded,
+                         int64_t ahead) const;
+  FactorElement elementAt(const Place &place, Index first, int64_t ahead) const;
+  void copy(const Place &place, Index first, mlir::Value isNeeded);
+  mlir::Value load(const Place &place, Index first, mlir::Value isNeeded);
+  void compute(Index first, mlir::Value isNeeded);
+
+  GridEmitter &e;
+  const TileSums &sums;
+  Slice &slice;
+  const TileFactor &factor;
+  const Index thread;
+  const int64_t depth; // of the product
+  Way way = Way::computations;
+  int64_t elements = 1; // of a piece
+  /// Whether the elements of a piece are neighbours in memory, all in the factor or none.
+  bool hasRuns = false;
+  mlir::Value stageOffset; // of the stage that `begin` fills
+  llvm::SmallVector<std::pair<Place, mlir::Value>> loaded;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_OPS_SLICEFILL_H

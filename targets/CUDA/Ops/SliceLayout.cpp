@@ -1,0 +1,85 @@
+// Computes the places of the elements of a slice in shared memory.
+
+#include "targets/CUDA/Ops/SliceLayout.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace dpc;
+
+/// The number of chunks that shared memory serves at once.
+static const int64_t kChunksPerWavefront = 8;
+
+SliceLayout SliceLayout::forVectors(int64_t extent, int64_t depth, int64_t bytes) {
+  SliceLayout layout{extent, depth, bytes};
+  // With this padding, 4 neighbours along the extent and 8 along the depth are in
+  // different banks. Threads store such pieces if they transpose a factor.
+  layout.padding = kChunk;
+  return layout;
+}
+
+SliceLayout SliceLayout::forChunks(int64_t extent, int64_t depth, int64_t bytes,
+                                   bool depthIsInner) {
+  SliceLayout layout{extent, depth, bytes, depthIsInner};
+  // The chunks of short lines already are in different banks in neighbouring lines.
+  const int64_t chunks = layout.getLineElements() * bytes / kChunk;
+  layout.modulus = std::min(chunks, kChunksPerWavefront);
+  layout.divisor = kChunksPerWavefront / layout.modulus;
+  return layout;
+}
+
+SliceLayout SliceLayout::forElements(int64_t extent, int64_t depth, int64_t bytes,
+                                     bool depthIsInner) {
+  SliceLayout layout{extent, depth, bytes, depthIsInner};
+  // A wavefront loads 32 bytes from each of 4 neighbouring lines.
+  const int64_t chunks = layout.getLineElements() * bytes / kChunk;
+  layout.modulus = std::min<int64_t>(chunks / 2, 4);
+  layout.divisor = 4 / layout.modulus;
+  layout.factor = 2;
+  return layout;
+}
+
+int64_t SliceLayout::offsetOf(int64_t k, int64_t i) const {
+  const int64_t line = depthIsInner ? i : k, inLine = (depthIsInner ? k : i) * bytes;
+  return line * getPitch() + (inLine ^ (line / divisor % modulus * factor * kChunk));
+}
+
+llvm::Error SliceLayout::verify() const {
+  const int64_t lineBytes = getLineElements() * bytes;
+  auto failed = [&](const char *what) {
+    return llvm::createStringError("a slice of %lld x %lld elements of %lld bytes %s",
+                                   static_cast<long long>(extent), static_cast<long long>(depth),
+                                   static_cast<long long>(bytes), what);
+  };
+  if (extent < 1 || depth < 1 || bytes < 1 || kChunk % bytes != 0)
+    return failed("has no elements that fit chunks");
+  if (lineBytes % kChunk != 0 || padding % kChunk != 0)
+    return failed("has lines of incomplete chunks");
+  if (modulus > 1 && (!llvm::isPowerOf2_64(static_cast<uint64_t>(lineBytes)) ||
+                      !llvm::isPowerOf2_64(static_cast<uint64_t>(modulus)) ||
+                      modulus * factor * kChunk > lineBytes))
+    return failed("exchanges chunks of different lines");
+  return llvm::Error::success();
+}
+
+int64_t dpc::countWavefronts(llvm::ArrayRef<int64_t> offsets, int64_t bytes) {
+  const int64_t kBanks = 32, kWord = 4;
+  const size_t lanes = offsets.size();
+  // A round serves at most 32 words.
+  const auto group = static_cast<size_t>(kBanks * kWord / std::max(bytes, kWord));
+  int64_t rounds = 0;
+  for (size_t first = 0; first < lanes; first += group) {
+    llvm::DenseMap<int64_t, llvm::DenseSet<int64_t>> wordsOf;
+    for (int64_t offset : offsets.slice(first, std::min(group, lanes - first)))
+      for (int64_t word = offset / kWord; word * kWord < offset + bytes; ++word)
+        wordsOf[word % kBanks].insert(word);
+    size_t most = 0;
+    for (const auto &entry : wordsOf)
+      most = std::max<size_t>(most, entry.second.size());
+    rounds += static_cast<int64_t>(most);
+  }
+  return rounds;
+}

@@ -1,0 +1,73 @@
+// Chooses the unit that multiplies, the depth of slices and the number of stages.
+
+#include "targets/CUDA/Ops/TileShape.h"
+
+#include "dialects/NN/IR/SumTypes.h"
+#include "targets/CUDA/Grids/LaunchPlan.h"
+#include "targets/CUDA/Ops/SliceLayout.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace dpc;
+
+TileUnit TileShape::unitFor(ProductTypes types, bool keepsOrder, bool usesTf32) {
+  const Type sum = nn::accumulatorType(types.result);
+  if (keepsOrder)
+    return TileUnit::scalar;
+  if (sum.isF64())
+    return TileUnit::f64;
+  if (types.factor.isF32())
+    return usesTf32 ? TileUnit::tf32 : TileUnit::scalar;
+  return TileUnit::halves;
+}
+
+TileShape TileShape::of(ProductTypes types, TileUnit unit, int64_t high, int64_t wide) {
+  TileShape shape{unit, high, wide};
+  const Type sum = nn::accumulatorType(types.result);
+  shape.bytes =
+      (unit == TileUnit::halves ? types.factor : sum).getIntOrFloatBitWidth() / int64_t(8);
+  shape.depth = 64 / shape.bytes;
+  while (shape.stages < kMostStages) {
+    ++shape.stages;
+    if (shape.getSharedBytes() > LaunchPlan::kSharedBytes) {
+      --shape.stages;
+      break;
+    }
+  }
+  return shape;
+}
+
+int64_t TileShape::getStep() const {
+  switch (unit) {
+  case TileUnit::scalar:
+    return 1;
+  case TileUnit::halves:
+    return 16;
+  case TileUnit::tf32:
+    return 8;
+  case TileUnit::f64:
+    return 4;
+  }
+  return 1;
+}
+
+int64_t TileShape::getSharedBytes() const {
+  const int64_t padding = unit == TileUnit::scalar ? 2 * depth * SliceLayout::kChunk : 0;
+  return stages * ((getRows() + getColumns()) * depth * bytes + padding);
+}
+
+llvm::Error TileShape::verify() const {
+  auto failed = [&](const char *what) {
+    return llvm::createStringError("a tile of %lld x %lld elements %s",
+                                   static_cast<long long>(getRows()),
+                                   static_cast<long long>(getColumns()), what);
+  };
+  if (high < 2 || wide < 2 || high % 2 != 0 || wide % 2 != 0)
+    return failed("cannot be divided among the warps of a block");
+  if (depth < getStep() || depth % getStep() != 0)
+    return failed("has slices with incomplete steps");
+  if (stages < 1 || getSharedBytes() > LaunchPlan::kSharedBytes)
+    return failed("does not fit shared memory");
+  return llvm::Error::success();
+}
