@@ -203,6 +203,18 @@ void GridEmitter::alone(Value condition, function_ref<void()> body) {
   when(condition, body);
 }
 
+/// The same value as one sum, whose terms are products of a constant and a variable or a
+/// quotient. Addresses that differ by a constant then are equal but for the constant term, which
+/// instructions add for free.
+static Index flattened(Index expression) {
+  unsigned variables = 0;
+  expression.walk([&](AffineExpr part) {
+    if (auto variable = dyn_cast<AffineDimExpr>(part))
+      variables = std::max(variables, variable.getPosition() + 1);
+  });
+  return simplifyAffineExpr(expression, variables, /*numSymbols=*/0);
+}
+
 Value GridEmitter::globalAddressOf(Value tensor, Index number) {
   const unsigned kGlobalSpace = NVVM::kGlobalMemorySpace;
   const Buffer buffer = bufferToRead(tensor, number);
@@ -210,7 +222,7 @@ Value GridEmitter::globalAddressOf(Value tensor, Index number) {
   Value address = make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context, kGlobalSpace),
                                               buffer.address);
   return make<LLVM::GEPOp>(address.getType(), buffer.elementType, address,
-                           ValueRange(materialize(number)));
+                           ValueRange(materialize(flattened(number))));
 }
 
 void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {

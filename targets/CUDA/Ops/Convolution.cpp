@@ -6,6 +6,8 @@
 #include "targets/CUDA/Ops/Ops.h"
 #include "targets/Loops/Ops/ConvolutionTerms.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -38,6 +40,23 @@ struct ConvolutionGridFill
         llvm::all_of(c.window.strides, [](int64_t stride) { return stride == 1; }) &&
         llvm::all_of(c.window.padLow, [](int64_t padding) { return padding == 0; });
     return arePatchesPoints ? points : 0;
+  }
+  /// Whether the depth has the channels of one tap of the kernel after those of another tap. Then
+  /// the elements of a slice mostly are of one tap, which has one position in the image and one
+  /// place in the padding. Sums that keep their order have the taps of one channel together.
+  static bool hasChannelsLast(Op op, GridEmitter &e) {
+    return !depthIsInnerOfFirst && !e.orderedSums &&
+           ShapedType::getNumElements(op.getConvolution().w.getShape().drop_front(2)) > 1;
+  }
+  /// The channel and the tap at index `k` along such a depth.
+  static SmallVector<Index> channelAndTap(GridEmitter &e, Index k, ArrayRef<int64_t> extents) {
+    // Pieces of channels make expressions simple: a slice begins at a multiple of a piece.
+    const int64_t channels = extents[0], piece = std::gcd(channels, int64_t(32)),
+                  pieces = channels / piece;
+    Index number = e.floorDiv(k, piece);
+    SmallVector<Index> positions{e.mod(number, pieces) * piece + e.mod(k, piece)};
+    llvm::append_range(positions, e.delinearize(e.floorDiv(number, pieces), extents.drop_front()));
+    return positions;
   }
   static BlockProduct productOf(Op op) {
     Convolution c = op.getConvolution();
@@ -74,9 +93,17 @@ struct ConvolutionGridFill
       return Terms::element(c, group, row, e.delinearize(column, columns));
     };
     auto term = [&](Index group, Index row, Index column, Index k) {
-      return Terms::term(c, e, element(group, row, column), e.delinearize(k, extents));
+      return Terms::term(c, e, element(group, row, column),
+                         hasChannelsLast(op, e) ? channelAndTap(e, k, extents)
+                                                : e.delinearize(k, extents));
     };
-    productOf(op).emit(
+    BlockProduct product = productOf(op);
+    if (hasChannelsLast(op, e)) {
+      // Neighbours in the second operand are taps. Of an input gradient, the next ones are rows.
+      product.runOfA = 0;
+      product.depthIsInnerOfA = std::is_same_v<Op, ConvOp>;
+    }
+    product.emit(
         e, phase,
         [&](Index group, Index row, Index k) {
           return FactorElement{op->getOperand(1),

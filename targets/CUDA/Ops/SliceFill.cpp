@@ -83,8 +83,10 @@ Value SliceFill::isInFactor(const Place &place, Index first, Value isNeeded, int
 FactorElement SliceFill::elementAt(const Place &place, Index first, int64_t ahead) const {
   Index k = first + place.k, i = factor.first + place.i;
   (slice.layout.depthIsInner ? k : i) = (slice.layout.depthIsInner ? k : i) + ahead;
-  return factor.at(e.bind(e.materialize(i), 0, factor.extent - 1),
-                   e.bind(e.materialize(k), 0, depth - 1));
+  auto bounded = [&](Index index, int64_t extent) {
+    return e.isInRange(index, 0, extent) ? index : e.bind(e.materialize(index), 0, extent - 1);
+  };
+  return factor.at(bounded(i, factor.extent), bounded(k, depth));
 }
 
 //===----------------------------------------------------------------------===//

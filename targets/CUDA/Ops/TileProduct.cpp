@@ -107,9 +107,13 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
   auto begin = [&](Index round, Value stage) {
     // The threads fill no stage that is after the last one. They form a group of copies
     // all the same, because they count groups when they wait.
-    if (e.rangeOf(round).first < rounds)
+    if (e.rangeOf(round).first < rounds) {
+      Value isNeeded = e.inRange(round, 0, rounds);
+      if (isNeeded)
+        round = e.bind(e.materialize(round), 0, rounds - 1);
       for (SliceFill &fill : fills)
-        fill.begin(stage, first + round * shape.depth, e.inRange(round, 0, rounds));
+        fill.begin(stage, first + round * shape.depth, isNeeded);
+    }
     if (areCopied(fills))
       e.make<NVVM::CpAsyncCommitGroupOp>();
   };
