@@ -38,25 +38,6 @@ void GridEmitter::beginLaunch(const Launch &newLaunch, StringRef newSymbol) {
 
 void GridEmitter::endLaunch() { leaveScope(); }
 
-Value GridEmitter::allocateInSharedSpace(int64_t bytes) {
-  const unsigned kSharedSpace = NVVM::kSharedMemorySpace;
-  std::string name = symbol + "_shared" + std::to_string(sharedBuffers++);
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    make<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(),
-                         /*alignment=*/16, kSharedSpace);
-  }
-  return make<LLVM::AddressOfOp>(LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace),
-                                 name);
-}
-
-Value GridEmitter::allocateShared(int64_t bytes) {
-  return make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(builder.getContext()),
-                                     allocateInSharedSpace(bytes));
-}
-
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
@@ -203,57 +184,9 @@ void GridEmitter::alone(Value condition, function_ref<void()> body) {
   when(condition, body);
 }
 
-/// The same value as one sum, whose terms are products of a constant and a variable or a
-/// quotient. Addresses that differ by a constant then are equal but for the constant term, which
-/// instructions add for free.
-static Index flattened(Index expression) {
-  unsigned variables = 0;
-  expression.walk([&](AffineExpr part) {
-    if (auto variable = dyn_cast<AffineDimExpr>(part))
-      variables = std::max(variables, variable.getPosition() + 1);
-  });
-  return simplifyAffineExpr(expression, variables, /*numSymbols=*/0);
-}
-
-Value GridEmitter::globalAddressOf(Value tensor, Index number) {
-  const unsigned kGlobalSpace = NVVM::kGlobalMemorySpace;
-  const Buffer buffer = bufferToRead(tensor, number);
-  MLIRContext *context = builder.getContext();
-  Value address = make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context, kGlobalSpace),
-                                              buffer.address);
-  return make<LLVM::GEPOp>(address.getType(), buffer.elementType, address,
-                           ValueRange(materialize(flattened(number))));
-}
-
-void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {
-  store(result, element, number);
-  remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
-  if (finish)
-    finish({}, [&](ArrayRef<Index>) { return number; });
-}
-
 void GridEmitter::meet() {
   if (level == Level::block)
     barrier();
-}
-
-/// Scratch memory is shared memory of the block that computes a part. A single
-/// thread has no scratch memory.
-Value GridEmitter::getScratch(int64_t bytes) {
-  assert(level == Level::block && "only threads that share a part have scratch memory");
-  return allocateShared(bytes);
-}
-
-/// At the level block, all threads of the block have the element, and one of them
-/// stores it. The barrier ensures that no thread reads the address after the store
-/// if it needs the old value.
-void GridEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
-  if (level != Level::block)
-    return KernelEmitter::storeTo(buffer, element, number);
-  barrier();
-  Value isFirst =
-      make<arith::CmpIOp>(arith::CmpIPredicate::eq, threadValue, materialize(constant(0)));
-  when(isFirst, [&] { KernelEmitter::storeTo(buffer, element, number); });
 }
 
 void GridEmitter::barrier() { make<NVVM::Barrier0Op>(); }

@@ -40,6 +40,9 @@ FailureOr<KernelCode> GridFunction::emit() {
 // Entries
 //===----------------------------------------------------------------------===//
 
+/// The alignment of all buffers, and of pieces of scratch memory (MemoryProblem).
+static const int64_t kBufferAlignment = 64;
+
 void GridFunction::beginEntry(const Launch &launch) {
   OpBuilder &builder = e.builder;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -52,6 +55,10 @@ void GridFunction::beginEntry(const Launch &launch) {
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
+  // LLVM joins accesses to neighbours only if it knows their alignment.
+  for (unsigned i = 0; i < pointers.size(); ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(kBufferAlignment));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   entries.push_back({function, launch.blocks, launch.threads, std::nullopt, launch.isLone()});
   entries.back().ops = opsOf(launch);

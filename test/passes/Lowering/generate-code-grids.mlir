@@ -3,7 +3,7 @@
 // A thread an element. The last block has threads to spare.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>]
-// CHECK: llvm.func @kernel.0_0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>
+// CHECK: llvm.func @kernel.0_0(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64}, %{{.*}}: !llvm.ptr {llvm.align = 64 : i64}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.cond_br
 // CHECK: math.exp

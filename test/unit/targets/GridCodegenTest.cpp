@@ -151,6 +151,7 @@ TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
   EXPECT_TRUE(has(ptx, "ld.shared.v2.f32")) << ptx;
   EXPECT_TRUE(has(ptx, "fma.rn.f32")) << ptx;
   EXPECT_TRUE(has(ptx, "cp.async.cg.shared.global")) << ptx;
+  EXPECT_TRUE(has(ptx, "st.global.v2.f32")) << ptx; // buffers are aligned
   EXPECT_FALSE(has(ptx, "ld.f32")) << ptx;
   EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
 }
