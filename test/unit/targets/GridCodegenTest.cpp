@@ -236,6 +236,11 @@ TEST_F(GridPtx, StagesHaveOneBarrier) {
   }
 }
 
+const OpCase patches = {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, "
+                        "1] groups 1 : tensor<2x9x7x8xf64>, tensor<40x9x3x3xf64> -> "
+                        "tensor<2x40x7x8xf64>",
+                        {{"2x9x7x8xf64"}, {"40x9x3x3xf64"}}};
+
 /// An op on a product %p of 40 x 30, and the epilogue by which the library computes it. If
 /// the library has no epilogue for the op (`DPC_EPILOGUE_NONE`), another launch computes it.
 struct LibraryCase {
@@ -393,18 +398,27 @@ TEST_F(GridCodegen, HalvesWithOtherOps) {
       check(one, type, 1e-5, makeKernel);
 }
 
+// Sums that keep their order are made by scalar instructions, of factors that are widened when a
+// slice is filled.
+TEST_F(GridCodegen, OrderedProducts) {
+  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    CodeOptions options;
+    options.orderedSums = true;
+    return DeviceKernel::create(op, options);
+  };
+  for (const OpCase &opCase : {product, patches, alignedProduct(false, true)})
+    for (const char *type : {"bf16", "f32", "f64"})
+      check(opCase, type, 1e-5, make);
+}
+
 TEST_F(GridCodegen, Tf32) {
   auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
     return DeviceKernel::create(op, withTf32());
   };
   const OpCase wide = {"nn.dot %a, %b contract [0] [1] : tensor<20x300xf64>, tensor<140x20xf64> -> "
                        "tensor<300x140xf64>",
-                       {{"20x300xf64"}, {"140x20xf64"}}},
-               conv = {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, "
-                       "1] groups 1 : tensor<2x9x7x8xf64>, tensor<40x9x3x3xf64> -> "
-                       "tensor<2x40x7x8xf64>",
-                       {{"2x9x7x8xf64"}, {"40x9x3x3xf64"}}};
-  for (const OpCase &opCase : {product, wide, conv, alignedProduct(false, false),
+                       {{"20x300xf64"}, {"140x20xf64"}}};
+  for (const OpCase &opCase : {product, wide, patches, alignedProduct(false, false),
                                alignedProduct(false, true), alignedProduct(true, false)})
     check(opCase, "f32", 2e-3, make);
 }
