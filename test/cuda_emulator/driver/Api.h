@@ -26,6 +26,8 @@ DPC_EMU_EXPORT void *dpcEmulatorReach(const void *device, size_t bytes, const ch
 DPC_EMU_EXPORT int dpcEmulatorDevice();
 /// Graphs that can be launched and were not destroyed. Not a function of NVIDIA's.
 DPC_EMU_EXPORT int dpcEmulatorExecutableGraphs();
+/// Waits until all streams have done their work, even if the context is lost.
+DPC_EMU_EXPORT void dpcEmulatorFinish();
 /// Counts what happens, by name: see Counters.cpp. Not a function of NVIDIA's.
 DPC_EMU_EXPORT void dpcEmulatorCount(const char *what);
 }

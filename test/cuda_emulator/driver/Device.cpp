@@ -279,6 +279,8 @@ Result cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 
 int dpcEmulatorDevice() { return lastDevice; }
 
+void dpcEmulatorFinish() { Streams::get().waitAll(); }
+
 void *dpcEmulatorReach(const void *device, size_t bytes, const char *what) {
   return DeviceMemory::get().reach(reinterpret_cast<uint64_t>(device), bytes, what);
 }

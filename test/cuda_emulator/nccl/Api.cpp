@@ -57,8 +57,10 @@ static void connect(const Transfer &transfer, bool isCaptured) {
 static NcclResult flush() {
   std::vector<Communicator *> aborted = std::move(group().aborted);
   group().aborted.clear();
+  // Operations under way end with an error, as the communicators are marked. Those of a lost
+  // context do too.
   if (!aborted.empty())
-    (void)cuCtxSynchronize();
+    dpcEmulatorFinish();
   for (Communicator *each : aborted)
     delete each;
   std::vector<Group::Entry> entries = std::move(group().entries);
