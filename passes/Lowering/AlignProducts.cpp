@@ -25,6 +25,11 @@ using namespace dpc::nn;
 static const int64_t kLeastReuse = 64;
 /// A dimension is padded if this adds at most one element to this many.
 static const int64_t kMostPadding = 8;
+/// Rows of so many aligned pieces are whole lines of memory (128 bytes). Then no access of
+/// neighbours touches a line more than necessary.
+static const int64_t kPiecesPerLine = 8;
+/// A dimension is padded to whole lines if this adds at most one element to this many.
+static const int64_t kMostLinePadding = 64;
 
 namespace {
 
@@ -77,7 +82,7 @@ public:
     Value lhs = dot.getLhs(), rhs = dot.getRhs();
     SmallVector<int64_t> extents(typeOf(dot.getResult()).getShape());
     for (const ProductDim &dim : dims) {
-      const auto extent = static_cast<int64_t>(llvm::alignTo(extentOf(dim, dot), alignment));
+      const int64_t extent = paddedExtent(extentOf(dim, dot), alignment);
       if (dim.lhs)
         lhs = paddings.pad(lhs, *dim.lhs, extent, dot);
       if (dim.rhs)
@@ -121,6 +126,14 @@ private:
            isLast(dim.result, dot.getResult());
   }
 
+  /// The extent to which a dimension with `extent` elements is padded.
+  static int64_t paddedExtent(int64_t extent, int64_t alignment) {
+    const auto lines = static_cast<int64_t>(llvm::alignTo(extent, alignment * kPiecesPerLine));
+    return (lines - extent) * kMostLinePadding <= extent
+               ? lines
+               : static_cast<int64_t>(llvm::alignTo(extent, alignment));
+  }
+
   /// Whether the product becomes faster if all of `dims` are padded.
   static bool pays(DotOp dot, ArrayRef<ProductDim> dims, int64_t alignment) {
     auto count = [](Value tensor, ArrayRef<int64_t> of) {
@@ -130,7 +143,7 @@ private:
                   columns = count(dot.getRhs(), dot.getRhsFree());
     return llvm::all_of(dims, [&](const ProductDim &dim) {
       const int64_t extent = extentOf(dim, dot);
-      const auto added = static_cast<int64_t>(llvm::alignTo(extent, alignment)) - extent;
+      const int64_t added = paddedExtent(extent, alignment) - extent;
       return added * kMostPadding <= extent && (!dim.lhs || columns >= kLeastReuse) &&
              (!dim.rhs || rows >= kLeastReuse);
     });

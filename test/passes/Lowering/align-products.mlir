@@ -108,3 +108,13 @@ func.func @readers_share_copy(%x: tensor<512x768xbf16>, %w: tensor<768x1003xbf16
   %y = nn.dot %x, %w contract [1] [0] : tensor<512x768xbf16>, tensor<768x1003xbf16> -> tensor<512x1003xf32>
   return %y, %y : tensor<512x1003xf32>, tensor<512x1003xf32>
 }
+
+// -----
+
+// Long rows are padded to whole lines of 128 bytes of their narrowest type, as this adds little.
+// CHECK-LABEL: @rows_of_whole_lines
+// CHECK: nn.pad {{.*}} high [0, 47] interior [0, 0] : tensor<512x50257xbf16>, tensor<bf16> -> tensor<512x50304xbf16>
+func.func @rows_of_whole_lines(%x: tensor<768x512xbf16>, %w: tensor<512x50257xbf16>) -> tensor<768x50257xf32> {
+  %y = nn.dot %x, %w contract [1] [0] : tensor<768x512xbf16>, tensor<512x50257xbf16> -> tensor<768x50257xf32>
+  return %y : tensor<768x50257xf32>
+}
