@@ -108,7 +108,6 @@ protected:
     OpBuilder builder(code.getContext());
     GridEmitter emitter(builder, loc, graph, code);
     emitter.usesTf32 = options.tf32;
-    emitter.narrowIndices = true;
     if (options.orderedSums)
       emitter.keepOrder();
     return GridFunction(graph, *plan, emitter, code, symbol).emit();

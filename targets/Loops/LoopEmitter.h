@@ -149,10 +149,6 @@ public:
   mlir::ArrayAttr accessGroups;
 
 protected:
-  /// Whether quotients and remainders of expressions that fit 32 bits are computed in 32 bits.
-  /// Devices have no 64-bit multiplication, by which compilers divide by constants.
-  bool dividesIn32Bits = false;
-
   /// Finds a value that earlier code computed under this key and that dominates the
   /// insertion point; null if there is none.
   mlir::Value lookup(const void *kind, const void *key) const;

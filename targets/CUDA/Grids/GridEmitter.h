@@ -26,7 +26,7 @@ public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
               mlir::ModuleOp module)
       : KernelEmitter(builder, loc, graph), module(module) {
-    dividesIn32Bits = true;
+    narrowIndices = true;
   }
 
   /// Whether products of f32 round their factors to tf32.

@@ -28,8 +28,8 @@ public:
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
         e(emitter), width(AttentionBlock::columnsOf(b.elementType, shape.valueDepth)),
-        results(emitter, {b.elementType, b.elementType}, b.tile / TileShape::kSide,
-                width / TileShape::kSide, /*stages=*/1),
+        results(emitter, {b.factorType, typeOf(op.getResult()).getElementType()},
+                b.tile / TileShape::kSide, width / TileShape::kSide, /*stages=*/1),
         lanes(TileShape::kThreads / b.tile) {}
 
   void emit() {
@@ -60,7 +60,7 @@ private:
     Values made = b.multiply(thread, b.rowsOf(op.getQ(), query, shape.queries),
                              b.rowsOf(op.getK(), key, shape.keys), shape.depth);
     b.products.forEachSum(thread, made, [&](int64_t, Index row, Index at, Value product) {
-      e.alone(nullptr, [&] { b.weights.store(b.score(product, query + row, key + at), at, row); });
+      e.alone(nullptr, [&] { b.scores.store(b.score(product, query + row, key + at), at, row); });
     });
     e.meet();
     auto [top, sum, rescale] = takeExponentials(thread, state[count], state[count + 1]);
@@ -89,7 +89,7 @@ private:
     Values scores;
     for (int64_t n = 0; n < b.tile / lanes; ++n) {
       keys.push_back(lane + n * lanes);
-      scores.push_back(b.weights.load(keys.back(), row));
+      scores.push_back(b.scores.load(keys.back(), row));
     }
     Value newTop = scores[0];
     for (Value score : ArrayRef(scores).drop_front())
@@ -105,7 +105,7 @@ private:
     for (auto [key, score] : llvm::zip_equal(keys, scores)) {
       Value x = b.exponential(e.make<arith::SubFOp>(score, base));
       added = e.make<arith::AddFOp>(added, x);
-      b.weights.store(results.prepare(x), key, row);
+      b.storeWeight(results, x, key, row);
     }
     added =
         e.combineLanes(added, lanes, [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
@@ -139,7 +139,7 @@ private:
             Value element = e.make<arith::DivFOp>(made, total);
             if (op.getGuarded())
               element = b.select(b.isNan(total), b.number(0), element);
-            e.store(op.getResult(), element,
+            e.store(op.getResult(), results.narrow(element),
                     b.numberIn(op.getResult(), b.bound(to, shape.queries),
                                b.bound(column, shape.valueDepth)));
           });
@@ -157,7 +157,8 @@ private:
 
 struct AttentionGridFill : GridFillOpInterface::ExternalModel<AttentionGridFill, AttentionOp> {
   bool pays(Operation *self) const {
-    return AttentionBlock::pays(self, cast<AttentionOp>(self).getAttentionShape());
+    auto op = cast<AttentionOp>(self);
+    return AttentionBlock::pays(self, op.getAttentionShape(), {op.getQ(), op.getK(), op.getV()});
   }
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool) const {

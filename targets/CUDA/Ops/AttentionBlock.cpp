@@ -3,6 +3,8 @@
 
 #include "targets/CUDA/Ops/AttentionBlock.h"
 
+#include "dialects/NN/IR/SumTypes.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -19,15 +21,27 @@ static int64_t tilesOf(int64_t extent, int64_t tile) {
   return static_cast<int64_t>(llvm::divideCeil(extent, tile));
 }
 
-AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type elementType,
+/// The slice that holds a tile of scores of type `type`.
+static Slice sliceOfScores(GridEmitter &e, Type type, int64_t tile) {
+  const int64_t side = tile / TileShape::kSide;
+  return TileProduct(e, {type, type}, side, side, /*stages=*/1).makeSlice(tile, tile);
+}
+
+AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type factorType,
                                Value mask, ArrayRef<int64_t> maskDimensions, double scale)
-    : e(emitter), shape(shape), elementType(elementType), tile(tileOf(elementType)),
-      products(emitter, {elementType, elementType}, tile / TileShape::kSide,
-               tile / TileShape::kSide,
+    : e(emitter), shape(shape), factorType(factorType), elementType(accumulatorType(factorType)),
+      tile(tileOf(factorType)),
+      products(emitter, {factorType, elementType}, tile / TileShape::kSide, tile / TileShape::kSide,
                /*stages=*/1),
-      weights(products.makeSlice(tile, tile)),
+      scores(sliceOfScores(emitter, elementType, tile)),
+      weights(factorType == elementType ? scores : products.makeSlice(tile, tile)),
       rowNumbers(emitter.allocateShared(tile * elementType.getIntOrFloatBitWidth() / 8)),
       mask(mask), maskDimensions(maskDimensions), scale(scale) {}
+
+void AttentionBlock::storeWeight(TileProduct &results, Value weight, Index k, Index i) {
+  const Value factor = Combiner(e, ReduceKind::sum, factorType).narrow(weight);
+  weights.store(results.prepare(factor), k, i);
+}
 
 //===----------------------------------------------------------------------===//
 // Blocks
@@ -50,14 +64,19 @@ TileGrid AttentionBlock::gridOf(const AttentionShape &shape, Type elementType, i
   return {shape.batches() * tilesOf(rows, tileOf(elementType)) * columnTiles, TileShape::kThreads};
 }
 
-bool AttentionBlock::pays(Operation *op, const AttentionShape &shape) {
-  Type type = typeOf(op->getOperand(0)).getElementType();
-  if ((!type.isF32() && !type.isF64()) ||
-      !llvm::all_equal(llvm::map_range(
-          op->getOperands(), [](Value operand) { return typeOf(operand).getElementType(); })))
+bool AttentionBlock::pays(Operation *op, const AttentionShape &shape, ValueRange factors) {
+  const Type factorType = typeOf(factors.front()).getElementType();
+  if (!isa<FloatType>(factorType) || !llvm::all_of(factors, [&](Value factor) {
+        return typeOf(factor).getElementType() == factorType;
+      }))
     return false;
+  const Type elementType = accumulatorType(factorType);
+  const bool areTypesKnown = llvm::all_of(op->getOperands(), [&](Value operand) {
+    const Type type = typeOf(operand).getElementType();
+    return type == factorType || type == elementType;
+  });
   const int64_t least = 8;
-  return shape.queries >= least && shape.keys >= least;
+  return areTypesKnown && shape.queries >= least && shape.keys >= least;
 }
 
 void AttentionBlock::forEachBlock(int64_t rows, int64_t columnTiles,
@@ -108,7 +127,12 @@ Index AttentionBlock::numberIn(Value result, Index row, Index element) {
 }
 
 Value AttentionBlock::readOfQuery(Value tensor, Index query) {
-  return e.read(tensor, ElementIndex(e, shape.logSumExp(), numberOfQuery(query)));
+  return widened(e.read(tensor, ElementIndex(e, shape.logSumExp(), numberOfQuery(query))));
+}
+
+Value AttentionBlock::widened(Value element) {
+  return element.getType() == elementType ? element
+                                          : Combiner(e, ReduceKind::sum, factorType).widen(element);
 }
 
 TileFactor AttentionBlock::rowsOf(Value operand, Index first, int64_t rows) {
@@ -146,7 +170,7 @@ Value AttentionBlock::score(Value product, Index query, Index key) {
         all.push_back(bound(key, shape.keys));
         for (int64_t dimension : maskDimensions)
           positions.push_back(all[static_cast<size_t>(dimension)]);
-        return e.make<arith::AddFOp>(scaled, e.read(mask, positions));
+        return e.make<arith::AddFOp>(scaled, widened(e.read(mask, positions)));
       },
       [&] { return number(-std::numeric_limits<double>::infinity()); });
 }

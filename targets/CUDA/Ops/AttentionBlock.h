@@ -18,7 +18,7 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  AttentionBlock(GridEmitter &emitter, const nn::AttentionShape &shape, mlir::Type elementType,
+  AttentionBlock(GridEmitter &emitter, const nn::AttentionShape &shape, mlir::Type factorType,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions, double scale);
 
   /// The number of queries and of keys in a tile of scores: the largest power of two with
@@ -32,8 +32,8 @@ public:
   static TileGrid gridOf(const nn::AttentionShape &shape, mlir::Type elementType, int64_t rows,
                          int64_t columnTiles);
   /// Whether the rule is faster than the decomposition of the op. A block must have
-  /// enough work. There is no code for 16-bit floats.
-  static bool pays(mlir::Operation *op, const nn::AttentionShape &shape);
+  /// enough work. `factors` are the operands that products multiply; they must have one type.
+  static bool pays(mlir::Operation *op, const nn::AttentionShape &shape, mlir::ValueRange factors);
 
   /// Emits `body` for the tile of rows and the tile of columns of this block. Sets
   /// `batch` to the number of its batch element.
@@ -79,6 +79,9 @@ public:
   /// that it is in this range.
   Index bound(Index index, int64_t count);
 
+  /// Stores a weight in the form in which `results` multiplies it.
+  void storeWeight(TileProduct &results, mlir::Value weight, Index k, Index i);
+
   // Arithmetic on elements.
   mlir::Value number(double value) { return e.constantLike(elementType, value); }
   mlir::Value exponential(mlir::Value x);
@@ -88,18 +91,23 @@ public:
 
   GridEmitter &e;
   const nn::AttentionShape &shape;
-  const mlir::Type elementType;
+  /// The type of the operands of products, and the type of scores, sums and numbers per query:
+  /// f32 if the operands have 16 bits.
+  const mlir::Type factorType, elementType;
   const int64_t tile;
   /// Computes products of rows with rows, from which scores are computed.
   TileProduct products;
-  /// The weights that the block computes from a tile of scores, in shared memory.
-  /// The depth of the slice is the dimension over which the results sum.
-  Slice weights;
+  /// The tile of scores, and the weights that the block computes from it, in shared memory. The
+  /// depth of the slices is the dimension over which the results sum. If the operands have 16
+  /// bits, so have the weights; otherwise both slices are the same.
+  Slice scores, weights;
   /// Shared memory with one number per row of a tile.
   mlir::Value rowNumbers;
   Index batch;
 
 private:
+  /// An element of type `factorType` or `elementType` in the type `elementType`.
+  mlir::Value widened(mlir::Value element);
   llvm::SmallVector<Index> positionsIn(mlir::Value operand, Index row, Index element);
 
   mlir::Value mask;

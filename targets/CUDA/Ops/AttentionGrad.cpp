@@ -36,7 +36,7 @@ public:
   }
 
   void emitQueries() {
-    TileProduct dq = tileOf(shape.depth);
+    TileProduct dq = tileOf(op.getDq(), shape.depth);
     b.forEachBlock(shape.queries, countColumns(shape, b.elementType),
                    [&](Index rowTile, Index columnTile, Index thread) {
                      queryBlock(dq, rowTile * b.tile, columnTile, thread);
@@ -44,7 +44,7 @@ public:
   }
 
   void emitKeys() {
-    TileProduct dk = tileOf(shape.depth), dv = tileOf(shape.valueDepth);
+    TileProduct dk = tileOf(op.getDk(), shape.depth), dv = tileOf(op.getDv(), shape.valueDepth);
     b.forEachBlock(shape.keys, countKeyColumns(shape, b.elementType),
                    [&](Index rowTile, Index columnTile, Index thread) {
                      keyBlock(dk, dv, rowTile * b.tile, columnTile, thread);
@@ -52,8 +52,10 @@ public:
   }
 
 private:
-  TileProduct tileOf(int64_t elements) {
-    return TileProduct(e, {b.elementType, b.elementType}, b.tile / TileShape::kSide,
+  /// The tile of the gradient `result`, which has `elements` columns.
+  TileProduct tileOf(Value result, int64_t elements) {
+    return TileProduct(e, {b.factorType, typeOf(result).getElementType()},
+                       b.tile / TileShape::kSide,
                        AttentionBlock::columnsOf(b.elementType, elements) / TileShape::kSide,
                        /*stages=*/1);
   }
@@ -110,7 +112,7 @@ private:
     b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
         exponentials.push_back(exponentialOf(product, query + row, key + at));
-        b.weights.store(exponentials.back(), at, row);
+        b.scores.store(exponentials.back(), at, row);
       });
     });
     e.meet();
@@ -120,7 +122,7 @@ private:
     b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
         Value weight = gradientOf(exponentials[static_cast<size_t>(n)], product, query + row);
-        b.weights.store(dq.prepare(weight), at, row);
+        b.storeWeight(dq, weight, at, row);
       });
     });
     e.meet();
@@ -135,7 +137,7 @@ private:
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     Value sum = b.number(0);
     for (int64_t n = 0; n < b.tile / lanes; ++n)
-      sum = e.make<arith::AddFOp>(sum, b.weights.load(lane + n * lanes, row));
+      sum = e.make<arith::AddFOp>(sum, b.scores.load(lane + n * lanes, row));
     return e.combineLanes(sum, lanes,
                           [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
   }
@@ -194,7 +196,7 @@ private:
     b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
         probabilities.push_back(probabilityOf(product, query + at, key + row));
-        b.weights.store(dv.prepare(probabilities.back()), at, row);
+        b.storeWeight(dv, probabilities.back(), at, row);
       });
     });
     e.meet();
@@ -204,7 +206,7 @@ private:
     b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
         Value weight = gradientOf(probabilities[static_cast<size_t>(n)], product, query + at);
-        b.weights.store(dk.prepare(weight), at, row);
+        b.storeWeight(dk, weight, at, row);
       });
     });
     e.meet();
@@ -242,7 +244,7 @@ private:
     tile.forEachSum(thread, sums, [&](int64_t, Index at, Index columnInTile, Value sum) {
       const Index row = firstRow + at, column = columnTile * tile.getColumns() + columnInTile;
       e.alone(e.both(b.isThere(row, rows), b.isThere(column, elements)), [&] {
-        e.store(result, finish(at, sum),
+        e.store(result, tile.narrow(finish(at, sum)),
                 b.numberIn(result, b.bound(row, rows), b.bound(column, elements)));
       });
     });
@@ -258,7 +260,9 @@ private:
 struct AttentionGradGridFill
     : GridFillOpInterface::ExternalModel<AttentionGradGridFill, AttentionGradOp> {
   bool pays(Operation *self) const {
-    return AttentionBlock::pays(self, cast<AttentionGradOp>(self).getAttentionShape());
+    auto op = cast<AttentionGradOp>(self);
+    return AttentionBlock::pays(self, op.getAttentionShape(),
+                                {op.getQ(), op.getK(), op.getV(), op.getResultGrad()});
   }
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool) const {
