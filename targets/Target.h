@@ -200,8 +200,8 @@ public:
   /// decides for each element of the result whether it computes the element.
   virtual bool padsComputedValues() const { return false; }
 
-  /// The number of elements of which the rows of all matrices of `product`, an nn.dot, should be a
-  /// multiple, so that the target multiplies them fast. 1 if any length is as good.
+  /// Returns the number n of elements such that rows of a multiple of n elements let the target
+  /// multiply the matrices of `product`, an nn.dot, fast. Returns 1 if any length is as good.
   virtual int64_t getProductAlignment(mlir::Operation *product, const CodeOptions &options) const {
     return 1;
   }

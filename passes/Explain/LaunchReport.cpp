@@ -58,13 +58,11 @@ static void listSlowProducts(func::FuncOp kernel, const Target &target, int64_t 
     const OpForm form = target.getForm(dot);
     if (form == OpForm::tiles || form == OpForm::whole)
       return;
-    auto count = [](Value tensor, ArrayRef<int64_t> dims) {
-      return ShapedType::getNumElements(nn::extentsOf(tensor, dims));
-    };
     rows.push_back({kernel.getSymName().str(), firstNodeOf(dot.getLoc()).str(),
-                    countText(count(dot.getLhs(), dot.getLhsFree())),
-                    countText(count(dot.getRhs(), dot.getRhsFree())),
-                    countText(count(dot.getLhs(), dot.getLhsContract())), countText(launches)});
+                    countText(nn::countAlong(dot.getLhs(), dot.getLhsFree())),
+                    countText(nn::countAlong(dot.getRhs(), dot.getRhsFree())),
+                    countText(nn::countAlong(dot.getLhs(), dot.getLhsContract())),
+                    countText(launches)});
   });
 }
 

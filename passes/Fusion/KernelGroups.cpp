@@ -135,14 +135,13 @@ void KernelGroups::place(Operation *op) {
     lastEffect = op;
   }
   FusionKind kind = getFusionKind(op);
+  const bool pads = joinsOperand(op);
   ArrayRef<int64_t> shape;
   if (kind == FusionKind::elementwise)
     shape = nn::typeOf(op->getResult(0)).getShape();
-  else if (kind == FusionKind::reduction)
+  else if (kind == FusionKind::reduction || pads)
     shape = nn::typeOf(op->getOperand(0)).getShape();
-  else if (joinsOperand(op))
-    shape = nn::typeOf(op->getOperand(0)).getShape();
-  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction || joinsOperand(op);
+  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction || pads;
   bool begins = kind == FusionKind::alone && mayBegin(op);
 
   // Before `op` joins a group, merge the groups of all operands that it may join. Afterwards the
@@ -153,7 +152,7 @@ void KernelGroups::place(Operation *op) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
-          waitsLong(unit, sources) || (units[unit].tiled && joinsOperand(op)))
+          waitsLong(unit, sources) || (pads && units[unit].tiled))
         continue;
       if (!home) {
         home = unit;

@@ -37,8 +37,8 @@ namespace {
 /// copy.
 class Paddings {
 public:
-  /// Returns `value` with `extent` elements along `dim`, the new ones of which are 0. `reader` is
-  /// an op that will read the result. Readers of one value must come in program order.
+  /// Returns `value` with `extent` elements along `dim`. The new elements are 0. `reader` is an op
+  /// that will read the result. Readers of one value must come in program order.
   Value pad(Value value, int64_t dim, int64_t extent, Operation *reader) {
     Value &padded = known[{value, {dim, extent}}];
     if (padded)
@@ -136,11 +136,8 @@ private:
 
   /// Whether the product becomes faster if all of `dims` are padded.
   static bool pays(DotOp dot, ArrayRef<ProductDim> dims, int64_t alignment) {
-    auto count = [](Value tensor, ArrayRef<int64_t> of) {
-      return ShapedType::getNumElements(extentsOf(tensor, of));
-    };
-    const int64_t rows = count(dot.getLhs(), dot.getLhsFree()),
-                  columns = count(dot.getRhs(), dot.getRhsFree());
+    const int64_t rows = countAlong(dot.getLhs(), dot.getLhsFree()),
+                  columns = countAlong(dot.getRhs(), dot.getRhsFree());
     return llvm::all_of(dims, [&](const ProductDim &dim) {
       const int64_t extent = extentOf(dim, dot);
       const int64_t added = paddedExtent(extent, alignment) - extent;

@@ -33,6 +33,10 @@ SmallVector<int64_t> dpc::nn::extentsOf(Value tensor, ArrayRef<int64_t> dimensio
   return extents;
 }
 
+int64_t dpc::nn::countAlong(Value tensor, ArrayRef<int64_t> dimensions) {
+  return ShapedType::getNumElements(extentsOf(tensor, dimensions));
+}
+
 std::optional<int64_t> dpc::nn::strideAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   ArrayRef<int64_t> shape = typeOf(tensor).getShape();
   SmallVector<int64_t> strides = rowMajorStrides(shape);

@@ -13,6 +13,8 @@ namespace dpc::nn {
 /// The extents of the dimensions `dimensions` of `tensor`, e.g. of the contracted
 /// dimensions of an operand.
 llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
+/// The number of positions along `dimensions` of a tensor, e.g. of the rows of a factor.
+int64_t countAlong(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
 /// Treats the dimensions `dimensions` of `tensor` as one dimension, and returns the
 /// distance in elements between neighbours along it. The tensor is dense and

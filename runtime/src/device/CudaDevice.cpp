@@ -16,7 +16,8 @@
 
 namespace dpc {
 
-/// What a plan leaves to libraries: at most so many bytes, and one part of so many of the memory.
+/// A plan leaves kMostForLibraries bytes to libraries, but at most one part of kLeastShare of the
+/// device's memory.
 static constexpr uint64_t kMostForLibraries = 1u << 30, kLeastShare = 16;
 
 dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {

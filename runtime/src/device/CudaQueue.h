@@ -48,7 +48,7 @@ public:
   dpc_status_t awaitUploads(uint64_t run) override;
 
 private:
-  /// What a run has for itself, until the caller awaits it.
+  /// The staging memory and the events of a run. They belong to it until the caller awaits it.
   struct Slot {
     char *staging = nullptr; ///< kStagingBytes of page-locked memory of the host
     cuda::Event uploaded = nullptr, done = nullptr;

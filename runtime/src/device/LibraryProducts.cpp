@@ -150,8 +150,8 @@ uint32_t LibraryProducts::add(const WantedCall &call) {
   return static_cast<uint32_t>(products.size() - 1);
 }
 
-/// Files of earlier versions have 0 in the place of the result's type, which was always that of
-/// the factors.
+/// Files of earlier versions have 0 instead of the result's type, because results had the type of
+/// the factors. The key still has 0 for such products.
 std::string LibraryProducts::getKey(uint32_t number) const {
   WantedProduct wanted = products[number].wanted;
   if (wanted.product.result_dtype == wanted.product.dtype)

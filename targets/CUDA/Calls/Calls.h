@@ -44,9 +44,10 @@ struct CallOptions {
 std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &group,
                                     const CallOptions &options);
 
-/// The number of elements of which the rows of all matrices of `dot` should be a multiple. The
-/// units that multiply matrices read factors in pieces of 16 bytes, and libraries use them only for
-/// rows that consist of such pieces. 1 if the product is small, or if its type has no such units.
+/// Returns the number n of elements such that rows of a multiple of n elements let the target
+/// multiply the matrices of `dot` fast. The units that multiply matrices read factors in pieces of
+/// 16 bytes, and libraries use them only for rows that consist of such pieces. Returns 1 if the
+/// product is small, or if its type has no such units.
 int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
 /// The type of a function that does the same as planCall for one kind of calls. Each kind

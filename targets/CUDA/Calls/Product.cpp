@@ -110,11 +110,6 @@ private:
 };
 } // namespace
 
-/// The number of positions along `dimensions` of a tensor, e.g. of its rows.
-static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
-  return ShapedType::getNumElements(nn::extentsOf(tensor, dimensions));
-}
-
 /// Describes a dense, row-major tensor as one matrix per batch element. `batch` has the
 /// dimensions that together are the batch; `rows` and `columns` have those along the rows
 /// and the columns of a matrix. Returns nullopt if the dimensions of one of these
@@ -128,12 +123,12 @@ static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batc
   if (!rowStride || !columnStride || !batchStride)
     return std::nullopt;
   dpc_matrix_t matrix = {};
-  matrix.batch_stride = countOf(tensor, batch) > 1 ? static_cast<uint64_t>(*batchStride) : 0;
-  if (*columnStride == 1 && *rowStride >= countOf(tensor, columns)) {
+  matrix.batch_stride = nn::countAlong(tensor, batch) > 1 ? static_cast<uint64_t>(*batchStride) : 0;
+  if (*columnStride == 1 && *rowStride >= nn::countAlong(tensor, columns)) {
     matrix.stride = static_cast<uint64_t>(*rowStride);
     return matrix;
   }
-  if (*rowStride == 1 && *columnStride >= countOf(tensor, rows)) {
+  if (*rowStride == 1 && *columnStride >= nn::countAlong(tensor, rows)) {
     matrix.stride = static_cast<uint64_t>(*columnStride);
     matrix.transposed = 1;
     return matrix;
@@ -157,10 +152,10 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
   product.dtype = dtypeOf(nn::typeOf(dot.getLhs()).getElementType());
   product.result_dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());
   product.tf32 = tf32 && product.dtype == DPC_F32;
-  product.batches = static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsBatch()));
-  product.rows = static_cast<uint64_t>(countOf(dot.getLhs(), rows));
-  product.columns = static_cast<uint64_t>(countOf(dot.getRhs(), columns));
-  product.depth = static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsContract()));
+  product.batches = static_cast<uint64_t>(nn::countAlong(dot.getLhs(), dot.getLhsBatch()));
+  product.rows = static_cast<uint64_t>(nn::countAlong(dot.getLhs(), rows));
+  product.columns = static_cast<uint64_t>(nn::countAlong(dot.getRhs(), columns));
+  product.depth = static_cast<uint64_t>(nn::countAlong(dot.getLhs(), dot.getLhsContract()));
   product.a = *a;
   product.b = *b;
   product.d.stride = product.columns;
@@ -183,7 +178,7 @@ static int64_t workspaceBytes(Value result) {
 /// The number of multiplications of a product.
 static uint64_t countMultiplications(nn::DotOp dot) {
   return static_cast<uint64_t>(nn::typeOf(dot.getResult()).getNumElements()) *
-         static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsContract()));
+         static_cast<uint64_t>(nn::countAlong(dot.getLhs(), dot.getLhsContract()));
 }
 
 int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {

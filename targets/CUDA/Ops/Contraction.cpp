@@ -17,9 +17,6 @@ namespace {
 /// Computes one matrix product per batch element. Several dimensions of rows are treated
 /// as one dimension; so are several of columns, and several contracted dimensions.
 struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
-  static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
-    return ShapedType::getNumElements(extentsOf(tensor, dimensions));
-  }
   /// The number of elements along `dimensions` that are neighbours in memory; 0 if single
   /// elements are.
   static int64_t runOf(Value tensor, ArrayRef<int64_t> dimensions) {
@@ -32,10 +29,10 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   }
   static BlockProduct productOf(DotOp op) {
     return {{typeOf(op.getLhs()).getElementType(), typeOf(op.getResult()).getElementType()},
-            countOf(op.getLhs(), op.getLhsBatch()),
-            countOf(op.getLhs(), op.getLhsFree()),
-            countOf(op.getRhs(), op.getRhsFree()),
-            countOf(op.getLhs(), op.getLhsContract()),
+            countAlong(op.getLhs(), op.getLhsBatch()),
+            countAlong(op.getLhs(), op.getLhsFree()),
+            countAlong(op.getRhs(), op.getRhsFree()),
+            countAlong(op.getLhs(), op.getLhsContract()),
             isInner(op.getLhs(), op.getLhsContract()),
             isInner(op.getRhs(), op.getRhsContract()),
             std::max(runOf(op.getLhs(), op.getLhsContract()), runOf(op.getLhs(), op.getLhsFree())),

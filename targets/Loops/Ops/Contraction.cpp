@@ -16,13 +16,12 @@ namespace {
 struct DotRule : ElementRule<DotRule, DotOp> {
   int64_t getElementCost(Operation *self) const {
     auto op = cast<DotOp>(self);
-    return std::max<int64_t>(
-        1, ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsContract())));
+    return std::max<int64_t>(1, countAlong(op.getLhs(), op.getLhsContract()));
   }
   int64_t getReadsPerElement(Operation *self, unsigned operand) const {
     auto op = cast<DotOp>(self);
-    return operand == 0 ? ShapedType::getNumElements(extentsOf(op.getRhs(), op.getRhsFree()))
-                        : ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsFree()));
+    return operand == 0 ? countAlong(op.getRhs(), op.getRhsFree())
+                        : countAlong(op.getLhs(), op.getLhsFree());
   }
 
   /// The positions in both factors. Those along contracted dimensions are set
