@@ -150,4 +150,27 @@ TEST(Nodes, TheRankThatMostNameIsGuilty) {
   }
 }
 
+// Node 2 reads nothing until node 0 has finished and left, and has sent much that node 0 has not
+// read by then.
+TEST(Nodes, LastMessagesOfNode0SurviveItsEnd) {
+  const auto results = withNodes([](Nodes &nodes, RankReport &report) {
+    if (agree(nodes))
+      return 8;
+    if (nodes.index() == 2) {
+      nodes.tell(DPC_PEER, "rank 2 died", /*isSymptom=*/false);
+      nodes.end();
+      for (int i = 0; i < 100; ++i) {
+        ::usleep(2000);
+        nodes.end(); // node 0 has left at some of these times
+      }
+    }
+    return finish(nodes, report);
+  });
+  ASSERT_EQ(results.size(), 3u);
+  for (const RankResult &result : results) {
+    EXPECT_EQ(result.exitCode, 1);
+    EXPECT_NE(result.message.find("rank 2 died"), std::string::npos) << result.message;
+  }
+}
+
 } // namespace

@@ -6,6 +6,8 @@
 #include "runtime/src/base/Sockets.h"
 
 #include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace dpc {
@@ -22,7 +24,11 @@ struct Header {
 };
 } // namespace
 
-NodeLink::NodeLink(Fd connection) : fd(std::move(connection)) { restartSilence(); }
+NodeLink::NodeLink(Fd connection) : fd(std::move(connection)) {
+  const int one = 1; // has no effect on a Unix socket
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  restartSilence();
+}
 
 void NodeLink::restartSilence() { latest = monotonicSeconds(); }
 
@@ -36,6 +42,17 @@ void NodeLink::send(NodeMessageKind kind, const void *payload, size_t bytes) {
     std::memcpy(message.data() + sizeof header, payload, bytes);
   if (!sendAll(fd.get(), message.data(), message.size(), monotonicSeconds() + kSendSeconds))
     close();
+}
+
+void NodeLink::finishSending() {
+  if (!isLost())
+    ::shutdown(fd.get(), SHUT_WR);
+}
+
+void NodeLink::drain(double deadline) {
+  char byte;
+  while (!isLost() && receiveAll(fd.get(), &byte, 1, deadline))
+    ;
 }
 
 bool NodeLink::take(NodeMessage *out) {

@@ -43,6 +43,8 @@ public:
   static constexpr double kSendSeconds = 2;
 
   NodeLink() = default;
+  /// Messages leave at once: one that waits until an earlier one is acknowledged may come after
+  /// the other node has given up.
   explicit NodeLink(Fd connection);
 
   bool isLost() const { return !fd.valid(); }
@@ -62,6 +64,12 @@ public:
   /// Gets the next message that has arrived completely. False if there is none.
   bool receive(NodeMessage *out);
   void close() { fd = Fd(); }
+  /// Sends nothing more. The other node reads the end of the stream after the last message.
+  void finishSending();
+  /// Reads and forgets what arrives until the other node closes the connection, or until
+  /// `deadline` on the clock monotonicSeconds(). To close a connection while data is unread would
+  /// reset it, and messages under way to the other node would be lost.
+  void drain(double deadline);
   /// Closes a link whose messages make no sense.
   void refuse() {
     senseless = true;

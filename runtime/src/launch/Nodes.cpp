@@ -28,6 +28,8 @@ constexpr double kMeetSeconds = 300;
 /// Longest wait until all nodes are ready for a start. They have met already.
 constexpr double kAgreeSeconds = 60;
 constexpr double kAliveSeconds = 0.5;
+/// Longest wait of node 0 until the other launchers have read its last messages.
+constexpr double kLeaveSeconds = 1;
 /// A node counts as cut off after this part of the time after which ranks report each other as
 /// frozen, because the node is the better cause.
 constexpr double kSilentPart = 0.8, kFrozenSeconds = 10;
@@ -76,6 +78,16 @@ static dpc_status_t checkReachable(const Endpoint &endpoint) {
 std::string Nodes::nameOf(uint32_t node) const {
   const std::string name = "node " + std::to_string(node), host = records[node].host;
   return host.empty() ? name : name + " (" + host + ")"; // a node that ends early does not tell it
+}
+
+Nodes::~Nodes() {
+  if (own != 0)
+    return;
+  for (NodeLink &link : links)
+    link.finishSending();
+  const double deadline = monotonicSeconds() + kLeaveSeconds;
+  for (NodeLink &link : links)
+    link.drain(deadline);
 }
 
 dpc_status_t Nodes::open(const LaunchOptions &options) {

@@ -49,6 +49,12 @@ struct NodeShare {
 /// and end together. All of them talk to the launcher of node 0, which decides.
 class Nodes {
 public:
+  Nodes() = default;
+  Nodes(const Nodes &) = delete;
+  Nodes &operator=(const Nodes &) = delete;
+  /// Node 0 waits until the others have read its last messages, for at most a second.
+  ~Nodes();
+
   /// Meets the launchers of the other nodes, and proves the token to them.
   dpc_status_t open(const LaunchOptions &options);
 
