@@ -206,6 +206,15 @@ public:
     return 1;
   }
 
+  /// Whether `op` can read a part of a tensor (nn.slice) in the tensor, as fast as it reads a copy.
+  virtual bool readsPartsInPlace(mlir::Operation *op) const { return false; }
+
+  /// Whether a library computes `product`, an nn.dot of 16-bit factors, and can add a bias of the
+  /// product's type to it.
+  virtual bool wantsNarrowAddend(mlir::Operation *product, const CodeOptions &options) const {
+    return false;
+  }
+
   /// Computes the needs of the code that `emitKernel` generates for `op` with
   /// `options`, without generating code. Fails with an error if `emitKernel` would
   /// fail.

@@ -61,6 +61,19 @@ static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   return whole;
 }
 
+/// Whether `op` is emitted as its decomposition, which maps each row of its operand to the same row
+/// of the result and to row statistics. An example is a layer normalization. The loops over the
+/// rows of the ops before it can then compute it.
+static bool isRowComposite(Operation *op, const Target &target) {
+  if (target.getForm(op) != OpForm::composite || op->getNumOperands() != 1)
+    return false;
+  ArrayRef<int64_t> whole = nn::typeOf(op->getOperand(0)).getShape();
+  return op->getNumResults() > 1 && nn::typeOf(op->getResult(0)).getShape() == whole &&
+         llvm::all_of(llvm::drop_begin(op->getResults()), [&](Value statistic) {
+           return isRowShape(nn::typeOf(statistic).getShape(), whole);
+         });
+}
+
 KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
     : block(block), target(target), maxOps(maxOps) {
   int64_t count = 0;
@@ -141,8 +154,11 @@ void KernelGroups::place(Operation *op) {
     shape = nn::typeOf(op->getResult(0)).getShape();
   else if (kind == FusionKind::reduction || pads)
     shape = nn::typeOf(op->getOperand(0)).getShape();
-  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction || pads;
   bool begins = kind == FusionKind::alone && mayBegin(op);
+  const bool hasRows = begins && isRowComposite(op, target);
+  if (hasRows)
+    shape = nn::typeOf(op->getOperand(0)).getShape();
+  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction || pads || hasRows;
 
   // Before `op` joins a group, merge the groups of all operands that it may join. Afterwards the
   // groups could not be merged, because `op` would belong to one group and depend on the other.
@@ -152,7 +168,8 @@ void KernelGroups::place(Operation *op) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
-          waitsLong(unit, sources) || (pads && units[unit].tiled))
+          waitsLong(unit, sources) || (pads && units[unit].tiled) ||
+          (hasRows && (!isPlain(units[unit]) || units[unit].firstRowDim)))
         continue;
       if (!home) {
         home = unit;

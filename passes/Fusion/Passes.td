@@ -20,6 +20,8 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
       group: if the target computes it element by element (a transposition), by its
       decomposition (a softmax) or in tiles (a large product). A group has at most one op in
       tiles.
+    - An op whose decomposition computes each row of the result from the same row of its operand
+      (a layer normalization) joins the group that computes the operand elementwise.
     - A pad joins the group that computes its operand, if the target can pad computed values.
     - All other ops become kernels of their own.
 
@@ -27,9 +29,11 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     each group can run as one kernel.
 
     Constants, iotas, broadcasts and slices that are read in place cost nothing to compute
-    again, so each kernel that reads one has its own copy. If a kernel reads the result of a short chain of elementwise ops,
-    and also reads the inputs of the chain, it computes the chain again. No other op is
-    computed twice.
+    again, so each kernel that reads one has its own copy. If a kernel reads the result of a
+    short chain of elementwise ops, and also reads the inputs of the chain, it computes the chain
+    again. It does so too if the inputs are in memory anyway and have fewer bytes than the
+    result, e.g. a 16-bit value that is widened, and if the chain normalizes a value that is in
+    memory anyway. No other op is computed twice.
 
     A reshape moves no data, so it stays outside of kernels, as a view of its operand.
     `nn.update` and the ops of other dialects stay outside of kernels too.

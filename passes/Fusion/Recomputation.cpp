@@ -1,9 +1,11 @@
-// Copies a short elementwise chain into each kernel that reads the result of the chain and also
-// reads the inputs of the chain from memory.
+// Copies a short elementwise chain into each kernel that reads the result of the chain, if its
+// inputs are in memory and the kernel then reads fewer bytes.
 
 #include "passes/Fusion/Recomputation.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Normalization.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -14,17 +16,62 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
+/// The kernel of each op. Ops that are in no kernel, and views, count as a kernel each.
+class KernelNumbers {
+public:
+  explicit KernelNumbers(const std::vector<KernelOps> &kernels) {
+    for (auto [number, ops] : llvm::enumerate(kernels))
+      for (Operation *op : ops)
+        numbers[op] = number;
+  }
+
+  /// Whether the same kernel computes the results of `a` and `b`.
+  bool areTogether(Operation *a, Operation *b) const {
+    auto here = numbers.find(a), there = numbers.find(b);
+    return here != numbers.end() && there != numbers.end() && here->second == there->second;
+  }
+
+  /// Whether `value`, which `reader` reads, is in memory because one kernel computes it and another
+  /// one reads it.
+  bool isStored(Value value, Operation *reader) const {
+    Operation *maker = value.getDefiningOp();
+    if (!maker || maker->getBlock() != reader->getBlock())
+      return true;
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return numbers.contains(maker) && numbers.contains(user) && !areTogether(maker, user);
+    });
+  }
+
+private:
+  DenseMap<Operation *, size_t> numbers;
+};
+
+/// A chain of ops, and the values in memory that it needs and its kernel does not read yet.
+struct Chain {
+  llvm::SetVector<Operation *> ops;
+  llvm::SetVector<Value> inputs;
+
+  /// Removes what was added after the chain had so many ops and inputs.
+  void truncate(size_t opCount, size_t inputCount) {
+    while (ops.size() > opCount)
+      ops.pop_back();
+    while (inputs.size() > inputCount)
+      inputs.pop_back();
+  }
+};
+
 /// One kernel, and the values that it reads but does not compute.
 class Reader {
 public:
-  Reader(KernelOps &ops) : ops(ops), members(ops.begin(), ops.end()) {
+  Reader(KernelOps &ops, const KernelNumbers &numbers)
+      : ops(ops), numbers(numbers), members(ops.begin(), ops.end()) {
     for (Operation *op : ops)
       for (Value operand : op->getOperands()) {
         Operation *maker = operand.getDefiningOp();
         if (maker && (members.contains(maker) || getFusionKind(maker) == FusionKind::repeated))
           continue;
         if (reads.insert(operand) && maker && maker->getBlock() == op->getBlock() &&
-            getFusionKind(maker) == FusionKind::elementwise)
+            (getFusionKind(maker) == FusionKind::elementwise || isNormalized(operand)))
           values.push_back(operand);
       }
     // Values that are computed earlier are handled earlier, because the chain of a later value may
@@ -36,15 +83,26 @@ public:
 
   void run(unsigned maxOps) {
     for (Value value : values) {
-      llvm::SetVector<Operation *> chain;
-      if (isUsedElementwise(value) && collect(value, chain, maxOps))
-        replace(value, chain);
+      if (isNormalized(value)) {
+        normalizeAgain(value, maxOps);
+        continue;
+      }
+      Chain chain;
+      if (isUsedElementwise(value) && collect(value, chain, maxOps) && isSmaller(chain, value))
+        replace(value, copy(value, chain));
     }
   }
 
 private:
-  /// Whether all users of `value` are elementwise ops or reductions. Then no user needs the value
-  /// in memory.
+  /// Whether `value` is the normalized result of an nn.normalize.
+  static bool isNormalized(Value value) {
+    auto op = value.getDefiningOp<nn::NormalizeOp>();
+    return op && value == op.getResult();
+  }
+
+  /// Whether all users of `value` in this kernel are elementwise ops or reductions, and so are all
+  /// others, except for those in the kernel that computes it. Then no user needs the value in
+  /// memory.
   bool isUsedElementwise(Value value) const {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       FusionKind kind = getFusionKind(user);
@@ -52,46 +110,119 @@ private:
     });
   }
 
-  /// Collects in `chain` the ops that compute `value` from values that the kernel reads. An op
-  /// comes after the ops that compute its operands. collect() calls itself for operands. `open` is
-  /// the number of outer calls: their ops are not in `chain` yet, but will be. Returns false if
-  /// `value` has no chain of at most `maxOps` ops.
-  bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps,
-               unsigned open = 0) const {
+  /// Whether the inputs that the kernel does not read yet have fewer bytes than `value`.
+  static bool isSmaller(const Chain &chain, Value value) {
+    int64_t bytes = 0;
+    for (Value input : chain.inputs)
+      bytes += tensorBytes(input.getType());
+    return chain.inputs.empty() || bytes < tensorBytes(value.getType());
+  }
+
+  /// Collects in `chain` the ops that compute `value` from values that the kernel reads or that are
+  /// in memory. An op comes after the ops that compute its operands. collect() calls itself for
+  /// operands. `open` is the number of outer calls: their ops are not in `chain` yet, but will be.
+  /// Returns false if `value` has no chain of at most `maxOps` ops.
+  bool collect(Value value, Chain &chain, unsigned maxOps, unsigned open = 0) const {
     Operation *op = value.getDefiningOp();
-    if (chain.size() + open >= maxOps || getFusionKind(op) != FusionKind::elementwise)
+    if (chain.ops.size() + open >= maxOps || getFusionKind(op) != FusionKind::elementwise)
       return false;
     for (Value operand : op->getOperands()) {
       Operation *maker = operand.getDefiningOp();
-      if (reads.contains(operand) || copies.contains(operand) ||
-          (maker && (chain.contains(maker) || getFusionKind(maker) == FusionKind::repeated)))
+      if (reads.contains(operand) || copies.contains(operand) || chain.inputs.contains(operand) ||
+          (maker && (chain.ops.contains(maker) || getFusionKind(maker) == FusionKind::repeated)))
         continue;
-      if (!maker || maker->getBlock() != op->getBlock() ||
-          !collect(operand, chain, maxOps, open + 1))
+      const size_t opCount = chain.ops.size(), inputCount = chain.inputs.size();
+      if (maker && maker->getBlock() == op->getBlock() && collect(operand, chain, maxOps, open + 1))
+        continue;
+      chain.truncate(opCount, inputCount);
+      if (!numbers.isStored(operand, op))
         return false;
+      chain.inputs.insert(operand);
     }
-    chain.insert(op);
+    chain.ops.insert(op);
     return true;
   }
 
-  void replace(Value value, const llvm::SetVector<Operation *> &chain) {
-    OpBuilder builder(ops.front());
-    SmallVector<Operation *> made;
-    for (Operation *op : chain) {
-      if (copies.contains(op->getResult(0)))
-        continue;
-      Operation *copy = builder.clone(*op, copies);
-      made.push_back(copy);
-      members.insert(copy);
-    }
-    ops.insert(ops.begin() + added, made.begin(), made.end());
-    added += made.size();
+  /// Adds an op of the block to the kernel, behind the ops that were added before.
+  void add(Operation *op) {
+    members.insert(op);
+    ops.insert(ops.begin() + added++, op);
+  }
+
+  /// Copies `chain` into the kernel, and returns the copy of `value`.
+  Value copy(Value value, const Chain &chain) {
+    OpBuilder builder(first());
+    for (Operation *op : chain.ops)
+      if (!copies.contains(op->getResult(0)))
+        add(builder.clone(*op, copies));
+    for (Value input : chain.inputs)
+      reads.insert(input);
+    return copies.lookup(value);
+  }
+
+  /// The first op that the kernel had before ops were added.
+  Operation *first() const { return ops[added]; }
+
+  void replace(Value value, Value copy) {
     reads.remove(value);
-    value.replaceUsesWithIf(copies.lookup(value),
-                            [&](OpOperand &use) { return members.contains(use.getOwner()); });
+    value.replaceUsesWithIf(copy, [&](OpOperand &use) { return members.contains(use.getOwner()); });
+  }
+
+  /// Returns rsqrt(variance + epsilon) of `op` if the kernel of `op` computes it. Otherwise returns
+  /// null.
+  Value findScale(nn::NormalizeOp op) const {
+    for (Operation *user : op.getVariance().getUsers()) {
+      auto sum = dyn_cast<nn::AddOp>(user);
+      auto constant = sum ? sum.getRhs().getDefiningOp<nn::ConstantOp>() : nn::ConstantOp();
+      auto epsilon = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+      if (!epsilon || epsilon.getSplatValue<APFloat>().convertToDouble() !=
+                          roundToFloatType(op.getEpsilon().convertToDouble(),
+                                           cast<FloatType>(getElementTypeOrSelf(sum))))
+        continue;
+      for (Operation *reader : sum->getUsers())
+        if (isa<nn::RsqrtOp>(reader) && numbers.areTogether(reader, op))
+          return reader->getResult(0);
+    }
+    return nullptr;
+  }
+
+  /// Computes the result `value` of an nn.normalize again as (x - mean) * rsqrt(variance + epsilon),
+  /// with the ops of its decomposition.
+  void normalizeAgain(Value value, unsigned maxOps) {
+    auto op = value.getDefiningOp<nn::NormalizeOp>();
+    Value x = op.getInput();
+    Chain chain;
+    if (!isUsedElementwise(value))
+      return;
+    if (copies.contains(x)) {
+      x = copies.lookup(x);
+    } else if (!reads.contains(x) && !numbers.isStored(x, op)) {
+      if (!collect(x, chain, maxOps) || !isSmaller(chain, x))
+        return;
+      x = copy(x, chain);
+    }
+    OpBuilder builder(first());
+    nn::Expressions e{builder, op.getLoc()};
+    const ArrayRef<int64_t> shape = nn::typeOf(value).getShape(), dimensions = op.getDimensions();
+    Value scale = findScale(op);
+    if (!scale) {
+      scale = e.rsqrt(e.add(op.getVariance(), op.getEpsilon().convertToDouble()));
+      add(scale.getDefiningOp()->getOperand(0).getDefiningOp());
+      add(scale.getDefiningOp());
+    }
+    Value centred = x;
+    if (!op.getUncentered())
+      centred = e.sub(x, e.broadcastAlong(op.getMean(), shape, dimensions));
+    Value again = e.mul(centred, e.broadcastAlong(scale, shape, dimensions));
+    if (centred != x)
+      add(centred.getDefiningOp());
+    add(again.getDefiningOp());
+    reads.insert(x);
+    replace(value, again);
   }
 
   KernelOps &ops;
+  const KernelNumbers &numbers;
   DenseSet<Operation *> members;
   llvm::SetVector<Value> reads;
   SmallVector<Value> values;
@@ -101,9 +232,10 @@ private:
 } // namespace
 
 void dpc::recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps) {
+  const KernelNumbers numbers(kernels);
   for (KernelOps &ops : kernels) {
     FusionKind kind = getFusionKind(ops.front());
     if (kind != FusionKind::view && kind != FusionKind::outside)
-      Reader(ops).run(maxOps);
+      Reader(ops, numbers).run(maxOps);
   }
 }

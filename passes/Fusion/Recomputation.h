@@ -6,11 +6,15 @@
 namespace dpc {
 
 /// Lets kernels recompute short elementwise chains instead of reading their results. A kernel
-/// recomputes a chain if other kernels compute the chain, if the chain has at most `maxOps` ops, if
-/// only elementwise ops and reductions read its result, and if the kernel also reads the inputs of
-/// the chain from memory. Computing the chain again is then faster than writing and reading its
-/// result. The kernel gets its own copy of the chain: the copies are added to the kernel's ops and
-/// to the block.
+/// recomputes a chain if other kernels compute the chain, if the chain has at most `maxOps` ops,
+/// and if only elementwise ops and reductions read its result. The kernel must also read the
+/// inputs of the chain from memory, or those that it does not read must have fewer bytes than the
+/// result and be in memory anyway (for example, the 16-bit value that the chain widens). Computing
+/// the chain again is then faster than writing and reading its result. The kernel gets its own
+/// copy of the chain: the copies are added to the kernel's ops and to the block.
+///
+/// In the same way, kernels recompute the result of nn.normalize from its operand and its
+/// statistics, if the operand is in memory anyway.
 void recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps);
 
 } // namespace dpc

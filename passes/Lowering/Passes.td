@@ -71,6 +71,54 @@ def AlignProducts : Pass<"dpc-align-products", "mlir::ModuleOp"> {
   let options = kernelOptions;
 }
 
+def ReadInPlace : Pass<"dpc-read-in-place", "mlir::ModuleOp"> {
+  let summary = "Lets ops read parts of a tensor where they lie";
+  let description = [{
+    A model may compute queries, keys and values as one tensor, and then take its parts. Each
+    part would be a copy. If the target says that an op can read a part in place, the op gets a
+    slice of its own that costs nothing (`nn.read_in_place`). If the part is reshaped before
+    the op reads it, the pass reshapes the tensor instead, and takes the part afterwards. The
+    part must have complete innermost rows.
+
+    Needs: static shapes, `dpc-describe-machine`. Keeps: results.
+
+    ```mlir sketch
+    %s = nn.slice %x starts [0, 64] limits [32, 128] strides [1, 1] : tensor<32x192xf32> -> tensor<32x64xf32>
+    %q = nn.reshape %s : tensor<32x64xf32> -> tensor<32x4x16xf32>
+    // becomes
+    %v = nn.reshape %x : tensor<32x192xf32> -> tensor<32x12x16xf32>
+    %q = nn.slice %v starts [0, 4, 0] limits [32, 8, 16] strides [1, 1, 1] {nn.read_in_place} : ...
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
+def RoundAddends : Pass<"dpc-round-addends", "mlir::ModuleOp"> {
+  let summary = "Rounds the bias of a product to 16 bits if a library wants it so";
+  let description = [{
+    In mixed precision, a layer adds an f32 bias to a 16-bit product and rounds the sum. A
+    library can add the bias before it stores the product (its epilogue), but wants product
+    and bias in one type. If the target says that such a library computes the product, the
+    pass rounds the bias. The library then rounds the sum once, so the result is about as
+    exact as that of an exact bias and a product that is rounded first.
+
+    Needs: gradients are built (`dpc-differentiate`), `dpc-describe-machine`. Keeps: results,
+    except for the rounding of the bias.
+
+    ```mlir sketch
+    %b = nn.broadcast %bias [1] : tensor<512xf32> -> tensor<1024x512xf32>
+    %s = nn.add %product, %b : tensor<1024x512xf32>
+    // becomes
+    %n = nn.convert %bias : tensor<512xf32> -> tensor<512xbf16>
+    %w = nn.broadcast %n [1] : tensor<512xbf16> -> tensor<1024x512xbf16>
+    %b = nn.convert %w : tensor<1024x512xbf16> -> tensor<1024x512xf32>
+    %s = nn.add %product, %b : tensor<1024x512xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = kernelOptions;
+}
+
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{

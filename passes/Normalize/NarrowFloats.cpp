@@ -41,6 +41,8 @@ public:
           ((rule.getPrecision() == Precision::narrow && isWide(op) && !exact.contains(&op)) ||
            (rule.getPrecision() == Precision::follow && readsWidened(&op))))
         narrow(rule);
+      else if (auto sum = dyn_cast<AddOp>(&op); sum && elementOf(sum) == wide)
+        roundBiased(sum);
     }
     while (!narrowings.empty())
       sink(narrowings.pop_back_val());
@@ -135,6 +137,62 @@ private:
       result.setType(typeOf(result).clone(type));
       Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
       result.replaceAllUsesExcept(widened, widened.getDefiningOp());
+    }
+  }
+
+  /// The operand of an op that only moves or converts it; if `op` adds a bias, what it is added to.
+  /// Null for other ops.
+  static Value getMoved(Operation *op) {
+    if (isa<AddOp>(op))
+      for (unsigned i : {0, 1})
+        if (op->getOperand(i).getDefiningOp<BroadcastOp>())
+          return op->getOperand(1 - i);
+    auto rule = dyn_cast<PrecisionOpInterface>(op);
+    const bool moves = rule && rule.getPrecision() == Precision::follow;
+    return isa<ConvertOp>(op) || (moves && op->getNumOperands() == 1) ? op->getOperand(0) : nullptr;
+  }
+
+  /// Returns the narrow op whose result `value` is, perhaps converted, moved and with a bias. Null
+  /// if there is none.
+  static Operation *findProduct(Value value) {
+    while (Operation *op = value ? value.getDefiningOp() : nullptr) {
+      auto rule = dyn_cast<PrecisionOpInterface>(op);
+      if (rule && rule.getPrecision() == Precision::narrow)
+        return op;
+      value = getMoved(op);
+    }
+    return nullptr;
+  }
+
+  /// Whether other products are added to `value`, as in the gates of a recurrent layer. Only the
+  /// complete sum then is the result of a layer.
+  static bool isPartOfSum(Value value) {
+    return llvm::any_of(value.getUses(), [](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isa<AddOp>(user))
+        return findProduct(user->getOperand(1 - use.getOperandNumber())) != nullptr;
+      return getMoved(user) && isPartOfSum(user->getResult(0));
+    });
+  }
+
+  /// If `sum` adds a bias to the result of a narrow op, rounds the sum. The sum then is the result
+  /// that is kept, read and differentiated, with 16 bits. Without this, every linear layer with a
+  /// bias would have f32 results, although each of them has been rounded already.
+  void roundBiased(AddOp sum) {
+    if (isPartOfSum(sum))
+      return;
+    for (OpOperand &operand : sum->getOpOperands()) {
+      auto bias = operand.get().getDefiningOp<BroadcastOp>();
+      Value other = sum->getOperand(1 - operand.getOperandNumber());
+      if (!bias || elementsOf(bias.getInput()) == elementsOf(bias.getResult()) ||
+          !isWidened(other) || !other.hasOneUse() || !findProduct(other))
+        continue;
+      OpBuilder builder(sum);
+      builder.setInsertionPointAfter(sum);
+      Expressions e{builder, sum.getLoc()};
+      Value narrow = e.convert(sum, type), widened = e.convert(narrow, wide);
+      sum.getResult().replaceAllUsesExcept(widened, narrow.getDefiningOp());
+      return;
     }
   }
 

@@ -102,7 +102,9 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
     - All other ops stay f32: norms, softmax, losses, sums and elementwise ops. Therefore
       state, inputs and results of functions keep their types.
 
-    A value between two elementwise ops is never rounded. The values that a program keeps
+    The sum of a product and a bias is the result of a layer, so it is rounded to `type`, unless
+    it is a part of a larger sum of products. No other value between two elementwise ops is
+    rounded. The values that a program keeps
     for its backward pass are mostly operands and results of products, which have 16 bits.
 
     Constants become constants of `type`. An op with floats of another type than f32 is
@@ -150,6 +152,9 @@ def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
     - The only use of the result is a conversion to the wider type. Ops that only move the
       result may stand before the conversion.
     - No value that is computed from the converted result is narrowed again.
+
+    In the same way, the pass removes the rounding of a sum (of a product and a bias, or of a
+    gradient's elements).
 
     The pass affects gradients of weights and results of the program. Results that other
     products read stay narrow, in memory and in collectives.

@@ -32,14 +32,36 @@ static bool isNarrowing(Operation *op) {
          floatBits(convert.getResult()) < floatBits(convert.getInput());
 }
 
+/// If `op` widens a sum that has been rounded only for this, returns the sum before rounding.
+/// Returns null for other ops.
+static Value getRoundedSum(Operation &op) {
+  auto widening = dyn_cast<ConvertOp>(&op);
+  auto rounding = widening ? widening.getInput().getDefiningOp<ConvertOp>() : nullptr;
+  if (!rounding || !rounding->hasOneUse() || rounding.getInput().getType() != widening.getType() ||
+      !isNarrowing(rounding) ||
+      !isa_and_nonnull<AddOp, ReduceOp>(rounding.getInput().getDefiningOp()))
+    return nullptr;
+  return rounding.getInput();
+}
+
 /// Returns the values on which a conversion to a narrower float type depends, directly or
-/// indirectly.
+/// indirectly. Removes the rounding of sums if nothing that depends on the sum is narrowed.
 static llvm::DenseSet<Value> findNarrowedLater(Block &block) {
   llvm::DenseSet<Value> found;
-  for (Operation &op : llvm::reverse(block))
-    if (isNarrowing(&op) ||
-        llvm::any_of(op.getResults(), [&](Value result) { return found.contains(result); }))
+  llvm::DenseSet<Operation *> unused;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (unused.contains(&op)) {
+      op.erase();
+    } else if (isNarrowing(&op) || llvm::any_of(op.getResults(), [&](Value result) {
+                 return found.contains(result);
+               })) {
       found.insert(op.operand_begin(), op.operand_end());
+    } else if (Value sum = getRoundedSum(op)) {
+      unused.insert(op.getOperand(0).getDefiningOp());
+      op.getResult(0).replaceAllUsesWith(sum);
+      op.erase();
+    }
+  }
   return found;
 }
 

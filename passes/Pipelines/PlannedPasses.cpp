@@ -121,6 +121,8 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
 
   // Align products before pieces and kernels are formed, so that the padding of a factor is part
   // of the piece and of the kernel that compute the factor.
+  manager.addPass(createReadInPlace());
+  manager.addPass(createRoundAddends(kernelOptions<RoundAddendsOptions>(plan.kernels)));
   manager.addPass(createAlignProducts(kernelOptions<AlignProductsOptions>(plan.kernels)));
 
   // Form pieces after recomputation and divided updates, which add ops to the loop of a stage, and

@@ -3,6 +3,7 @@
 
 #include "targets/CUDA/CUDATarget.h"
 
+#include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Assemble.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Grids/GridFunction.h"
@@ -64,6 +65,16 @@ public:
   int64_t getProductAlignment(Operation *product, const CodeOptions &options) const override {
     return options.orderedSums ? 1
                                : alignmentOfProduct(cast<nn::DotOp>(product), callOptions(options));
+  }
+
+  // The tiles of these ops compute the address of each piece of a row from its position.
+  bool readsPartsInPlace(Operation *op) const override {
+    return isa<nn::AttentionOp, nn::AttentionGradOp>(op) && payingGridFill(op);
+  }
+
+  bool wantsNarrowAddend(Operation *product, const CodeOptions &options) const override {
+    return !options.orderedSums &&
+           dpc::wantsNarrowAddend(cast<nn::DotOp>(product), callOptions(options));
   }
 
   FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }

@@ -169,10 +169,26 @@ Index IndexSpace::linearize(ArrayRef<Index> positions, ArrayRef<int64_t> shape) 
   SmallVector<Index> dims(positions);
   SmallVector<int64_t> extents(shape);
   joinNeighbours(dims, extents);
+  // The constant term comes last, so that numbers of neighbours differ in it alone.
   Index number = constant(0);
-  for (auto [position, extent] : llvm::zip_equal(dims, extents))
-    number = number * extent + position;
-  return number;
+  int64_t last = 0;
+  for (auto [position, extent] : llvm::zip_equal(dims, extents)) {
+    const auto [variable, constant] = splitConstant(position);
+    number = number * extent + variable;
+    last = last * extent + constant;
+  }
+  return number + last;
+}
+
+std::pair<Index, int64_t> IndexSpace::splitConstant(Index expression) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return {getAffineConstantExpr(0, expression.getContext()), constant.getValue()};
+  auto sum = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!sum || sum.getKind() != AffineExprKind::Add)
+    return {expression, 0};
+  const auto [left, leftConstant] = splitConstant(sum.getLHS());
+  const auto [right, rightConstant] = splitConstant(sum.getRHS());
+  return {left + right, leftConstant + rightConstant};
 }
 
 Index IndexSpace::offsetOf(ArrayRef<Index> positions, ArrayRef<int64_t> shape,

@@ -51,6 +51,9 @@ public:
   explicit IndexSpace(mlir::MLIRContext *context) : context(context) {}
   virtual ~IndexSpace() = default;
 
+  /// Divides `expression` into a sum without constant terms and the sum of its constant terms.
+  static std::pair<Index, int64_t> splitConstant(Index expression);
+
   Index constant(int64_t value) const { return mlir::getAffineConstantExpr(value, context); }
   /// A new variable with values in [low, high].
   Index variable(int64_t low, int64_t high);

@@ -340,20 +340,30 @@ std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor, const Elemen
   return {bind(clamped, 0, last), inside};
 }
 
-static Value addressOf(LoopEmitter &e, Value address, Type type, Index number) {
-  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), type, address,
-                             ValueRange(e.materialize(number)),
-                             /*inbounds=*/true);
+/// The address of element `number`. With `addsConstantLast`, a constant term of the number is
+/// added last, so that LLVM sees which elements are neighbours, and can join their accesses. The
+/// address without this term may be outside of the tensor.
+static Value addressOf(LoopEmitter &e, Value address, Type type, Index number,
+                       bool addsConstantLast) {
+  auto at = [&](Value base, Index index, bool inbounds) -> Value {
+    return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), type, base,
+                               ValueRange(e.materialize(index)), inbounds);
+  };
+  if (!addsConstantLast)
+    return at(address, number, /*inbounds=*/true);
+  const auto [variable, constant] = IndexSpace::splitConstant(number);
+  Value base = at(address, variable, /*inbounds=*/false);
+  return constant ? at(base, e.constant(constant), /*inbounds=*/false) : base;
 }
 
 Value LoopEmitter::loadAt(Value address, Type type, Index number) {
-  auto op = make<LLVM::LoadOp>(type, addressOf(*this, address, type, number));
+  auto op = make<LLVM::LoadOp>(type, addressOf(*this, address, type, number, joinsNeighbours));
   op.setAccessGroupsAttr(accessGroups);
   return op;
 }
 
 void LoopEmitter::storeAt(Value address, Value element, Index number) {
-  auto op = make<LLVM::StoreOp>(element, addressOf(*this, address, element.getType(), number));
+  auto op = make<LLVM::StoreOp>(element, addressOf(*this, address, element.getType(), number, joinsNeighbours));
   op.setAccessGroupsAttr(accessGroups);
 }
 

@@ -142,6 +142,8 @@ public:
   /// Whether index arithmetic has 32 bits where all values fit. Devices have no 64-bit integer
   /// units, so a product takes four instructions there, and a quotient some twenty.
   bool narrowIndices = false;
+  /// Whether LLVM joins accesses to neighbours that one thread makes (addressOf).
+  bool joinsNeighbours = false;
   /// LLVM annotations. The loops of forEach get `parallelLoop`, or `vectorLoop` if `lanes`
   /// is Lanes::whereLegal. The accesses to memory of loadAt and storeAt get
   /// `accessGroups`.

@@ -50,6 +50,10 @@ std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &g
 /// product is small, or if its type has no such units.
 int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
+/// Whether a library computes `dot`, a product of 16-bit factors, and can add a bias of the
+/// result's type before it stores the result.
+bool wantsNarrowAddend(nn::DotOp dot, const CallOptions &options);
+
 /// The type of a function that does the same as planCall for one kind of calls. Each kind
 /// has such a function, in a file of its own.
 using CallPlanner = std::optional<PlannedCall>(const KernelGraph &graph, const LoopGroup &group,

@@ -31,7 +31,9 @@ struct ProductPlan {
 
 /// Decides whether the second stage of a group of loops can be the epilogue of the
 /// product in the first stage. The second stage must add a bias or a matrix to the
-/// product, and no other stage or result of the kernel may need the product.
+/// product, and no other stage or result of the kernel may need the product. If the product
+/// has 16-bit elements, the second stage may also widen the product and a 16-bit addend, and
+/// round the sum. The library then adds before it rounds, and so rounds once less.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, ProductPlan &plan)
@@ -43,15 +45,19 @@ public:
     ArrayRef<Operation *> roots = group.stages[1].roots;
     if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
       return false;
-    auto sum = dyn_cast<nn::AddOp>(roots[0]);
+    auto rounding = dyn_cast<nn::ConvertOp>(roots[0]);
+    isRounded = rounding && elementOf(rounding) == elementOf(made) &&
+                !graph.isMaterialised(rounding.getInput());
+    auto sum =
+        isRounded ? rounding.getInput().getDefiningOp<nn::AddOp>() : dyn_cast<nn::AddOp>(roots[0]);
     if (!sum)
       return false;
-    Value left = inside(sum.getLhs()), right = inside(sum.getRhs());
+    Value left = unwidened(inside(sum.getLhs())), right = unwidened(inside(sum.getRhs()));
     if (right == made)
       std::swap(left, right);
     if (left != made || right == made || !(takeBias(right) || takeMatrix(right)))
       return false;
-    plan.result = sum.getResult();
+    plan.result = roots[0]->getResult(0);
     return true;
   }
 
@@ -72,9 +78,22 @@ private:
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
   }
 
+  static Type elementOf(Value value) { return nn::typeOf(value).getElementType(); }
+
+  /// If the sum is rounded and `value` widens an element of the product's type, returns the
+  /// element. If not, returns `value`.
+  Value unwidened(Value value) const {
+    auto widening = value.getDefiningOp<nn::ConvertOp>();
+    return isRounded && widening && !graph.isMaterialised(value) &&
+                   elementOf(widening.getInput()) == elementOf(made)
+               ? inside(widening.getInput())
+               : value;
+  }
+
   /// Takes `value` as the addend if it broadcasts a vector with one element per column,
   /// and if the product is not one of f64.
   bool takeBias(Value value) {
+    value = unwidened(value);
     auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
     if (!broadcast || graph.isMaterialised(value) || plan.product.dtype == DPC_F64)
       return false;
@@ -107,6 +126,7 @@ private:
   const LoopGroup &group;
   ProductPlan &plan;
   Value made;
+  bool isRounded = false; ///< the sum is rounded to the type of the product
 };
 } // namespace
 
@@ -189,6 +209,13 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
                     countMultiplications(dot) < static_cast<uint64_t>(kLargeProduct)))
     return 1;
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
+}
+
+bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {
+  const Type type = nn::typeOf(dot.getResult()).getElementType();
+  return (type.isBF16() || type.isF16()) && options.products != ProductMaker::generated &&
+         (options.products == ProductMaker::library ||
+          countMultiplications(dot) >= static_cast<uint64_t>(kLargeProduct));
 }
 
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if

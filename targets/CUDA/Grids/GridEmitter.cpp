@@ -139,6 +139,32 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
+/// Each thread computes pieces of neighbours, whose accesses LLVM joins. Elements after the last
+/// complete piece of a row are pieces of their own.
+void GridEmitter::forEachPiece(const LoopNest &nest,
+                               function_ref<void(ArrayRef<Index>, int64_t)> body) {
+  const int64_t lanes = launch->getPieces(getStage()).elements;
+  if (lanes == 1)
+    return KernelEmitter::forEachPiece(nest, body);
+  LoopNest pieces = nest;
+  pieces.extents.back() = nest.extents.back() / lanes;
+  forEachElement(pieces, [&](ArrayRef<Index> index) {
+    SmallVector<Index> first(index);
+    first.back() = first.back() * lanes;
+    body(first, lanes);
+  });
+  const int64_t begin = pieces.extents.back() * lanes, left = nest.extents.back() - begin;
+  if (left == 0)
+    return;
+  LoopNest rest = nest;
+  rest.extents.back() = left;
+  forEachElement(rest, [&](ArrayRef<Index> index) {
+    SmallVector<Index> own(index);
+    own.back() = own.back() + begin;
+    body(own, 1);
+  });
+}
+
 /// A warp computes 4 x 8 elements. If elements have 4 bytes, a warp writes complete
 /// sectors of memory (32 bytes), and reads halves of sectors. Another warp of the
 /// block reads the other halves.
@@ -208,10 +234,39 @@ Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
   int64_t total = ShapedType::getNumElements(shape);
   if (orderedSums || level != Level::block || total < kShortReduction)
     return loop(shape, identity, accumulate);
-  Values mine = dealToBlock(total, identity, [&](Index number, ValueRange carried) {
-    return accumulate(positionsOf(number, shape), carried);
-  });
+  Values mine = reduceInPieces(shape, identity, accumulate);
   return combineBlock(combineWarp(mine, combine), combine);
+}
+
+/// Accumulates this thread's share of the terms: pieces of neighbours, whose loads LLVM joins, and
+/// terms after the last complete piece of a row.
+Values GridEmitter::reduceInPieces(ArrayRef<int64_t> shape, ValueRange identity,
+                                   function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate) {
+  const int64_t terms = launch->getPieces(getStage()).terms;
+  const int64_t lanes = shape.back() >= terms ? terms : 1;
+  SmallVector<int64_t> pieces(shape), rest(shape);
+  pieces.back() /= lanes;
+  const int64_t begin = pieces.back() * lanes;
+  rest.back() -= begin;
+  Values mine = dealToBlock(
+      ShapedType::getNumElements(pieces), identity, [&](Index number, ValueRange carried) {
+        SmallVector<Index> index = positionsOf(number, pieces);
+        const Index first = index.back() * lanes;
+        Values sums(carried);
+        for (int64_t n = 0; n < lanes; ++n) {
+          index.back() = first + n;
+          sums = accumulate(index, sums);
+        }
+        return sums;
+      });
+  if (rest.back() == 0)
+    return mine;
+  return dealToBlock(ShapedType::getNumElements(rest), mine,
+                     [&](Index number, ValueRange carried) {
+                       SmallVector<Index> index = positionsOf(number, rest);
+                       index.back() = index.back() + begin;
+                       return accumulate(index, carried);
+                     });
 }
 
 /// Combines the values of all lanes of a warp. The first lane gets the result.

@@ -26,7 +26,7 @@ public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
               mlir::ModuleOp module)
       : KernelEmitter(builder, loc, graph), module(module) {
-    narrowIndices = true;
+    narrowIndices = joinsNeighbours = true;
   }
 
   /// Whether products of f32 round their factors to tf32.
@@ -84,6 +84,8 @@ protected:
   void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body) override;
   void forEachElement(const LoopNest &nest,
                       llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
+  void forEachPiece(const LoopNest &nest,
+                    llvm::function_ref<void(llvm::ArrayRef<Index>, int64_t)> body) override;
   void endStage() override;
   void storeTo(const Buffer &buffer, mlir::Value element, Index number) override;
 
@@ -91,6 +93,9 @@ private:
   enum class Level { grid, block, thread };
 
   llvm::SmallVector<Index> positionsOf(Index number, llvm::ArrayRef<int64_t> shape);
+  Values reduceInPieces(
+      llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
+      llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate);
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);

@@ -40,6 +40,11 @@ static const int64_t kLongRow = 4096;
 /// row. A step is one term of a reduction, or one element without a reduction.
 static const int64_t kShortRow = 64;
 
+/// The bytes of the widest access, and the most neighbours that a thread computes together.
+static const int64_t kAccessBytes = 16, kMostNeighbours = 8;
+/// A thread computes several neighbours only if so many threads are left.
+static const int64_t kEnoughThreads = 1 << 16;
+
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
@@ -191,6 +196,50 @@ private:
     return steps <= kShortRow && group.rows.count >= LaunchPlan::kMaxThreads;
   }
 
+  /// The number of neighbours of which a thread makes an access of kAccessBytes to the tensor with
+  /// the narrowest elements. Counts the tensors in memory that `roots` read or compute and that
+  /// `isOfLoop` accepts.
+  int64_t neighboursOf(ArrayRef<Operation *> roots, function_ref<bool(Value)> isOfLoop) {
+    int64_t bytes = kAccessBytes;
+    auto count = [&](Value value) {
+      if (isOfLoop(value))
+        bytes = std::min<int64_t>(
+            bytes, llvm::divideCeil(nn::typeOf(value).getElementTypeBitWidth(), 8));
+    };
+    for (Operation *root : roots) {
+      llvm::for_each(root->getResults(), count);
+      llvm::for_each(graph.getReads(root), count);
+    }
+    return std::min(kMostNeighbours, kAccessBytes / bytes);
+  }
+
+  /// The pieces of `stage`, whose loops are `nest` inside a loop over `rows`. `threads` is the number of threads that must
+  /// have a piece of the elements.
+  Launch::Pieces piecesOf(const LoopGroup::Stage &stage, const LoopNest &nest, const LoopRows &rows,
+                          int64_t threads) {
+    Launch::Pieces pieces;
+    const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
+    if (longest == 1 && !nest.strided && !nest.extents.empty()) {
+      pieces.elements = neighboursOf(stage.roots, [&](Value value) {
+        return nn::typeOf(value).getNumElements() == elements;
+      });
+      const int64_t all = ShapedType::getNumElements(nest.extents);
+      // A piece has consecutive numbers, so it does not cross the runs of a split row.
+      const int64_t run = rows.piecesOf(elements) > 1 ? rows.runOf(elements) : 0;
+      while (pieces.elements > 1 &&
+             (all / pieces.elements < threads || run % pieces.elements != 0))
+        pieces.elements /= 2;
+    }
+    if (longest >= kLongReduction && !options.keepsOrder && terms.areNeighbours(stage.roots)) {
+      pieces.terms = neighboursOf(stage.roots, [&](Value value) {
+        return nn::typeOf(value).getNumElements() > elements;
+      });
+      while (pieces.terms > 1 && longest / pieces.terms < LaunchPlan::kWarp)
+        pieces.terms /= 2;
+    }
+    return pieces;
+  }
+
   /// Adds the launches of a group with a fill rule. If a grid fill rule of the op pays, one
   /// block computes each tile. If not, the work is divided into parts. If at least a warp
   /// can share a part, one block computes each part. With fewer threads per part, one
@@ -242,14 +291,25 @@ private:
     const bool isLong = longest >= kLongReduction, sharesTerms = isLong && !options.keepsOrder &&
                                                                  elements <= INT32_MAX &&
                                                                  terms.areNeighbours(stage.roots);
-    if (!isLong || (elements >= enough && !sharesTerms))
-      return hasSquares(group.stages[0].nest) ? addSquares(group) : addElements(group, elements);
+    Launch::Pieces pieces = piecesOf(stage, group.stages[0].nest, {}, kEnoughThreads);
+    if (!isLong || (elements >= enough && !sharesTerms)) {
+      if (hasSquares(group.stages[0].nest))
+        return addSquares(group);
+      // Each thread of the grid has one piece, so all pieces are complete.
+      pieces.terms = 1;
+      while (pieces.elements > 1 && group.stages[0].nest.extents.back() % pieces.elements != 0)
+        pieces.elements /= 2;
+      addElements(group, elements / pieces.elements);
+      result.launches.back().pieces = {pieces};
+      return;
+    }
     // If there are many elements, few threads per element keep a device busy, and have less to
     // combine.
-    const int64_t work = elements >= kManyElements
-                             ? static_cast<int64_t>(llvm::divideCeil(longest, kManyTerms))
-                             : longest;
+    const auto work = static_cast<int64_t>(
+        llvm::divideCeil(longest, elements >= kManyElements ? kManyTerms : pieces.terms));
+    pieces.elements = 1;
     Launch launch{Launch::Kind::results, group, elements, threadsFor(work), {}};
+    launch.pieces = {pieces};
     result.launches.push_back(launch);
   }
 
@@ -273,7 +333,13 @@ private:
       bool isTogether =
           elements == 1 || (longest >= kLongReduction && elements < LaunchPlan::kWarp);
       launch.together.push_back(isTogether);
-      work = std::max(work, isTogether ? longest : elements);
+      Launch::Pieces pieces = piecesOf(stage, stage.nest, group.rows, LaunchPlan::kWarp);
+      if (isTogether)
+        pieces.elements = 1;
+      launch.pieces.push_back(pieces);
+      work = std::max(work, static_cast<int64_t>(
+                                isTogether ? llvm::divideCeil(longest, pieces.terms)
+                                           : llvm::divideCeil(elements, pieces.elements)));
       for (Operation *root : stage.roots)
         for (Value value : root->getResults()) {
           if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)
@@ -362,6 +428,18 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
       return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
                        launch.blocks, launch.threads, squares);
   }
+  if (!launch.pieces.empty() && launch.pieces.size() != group.stages.size())
+    return planError("launch {0} has pieces of {1} of {2} stages", number, launch.pieces.size(),
+                     group.stages.size());
+  const bool hasGridPieces = launch.kind == Launch::Kind::elements && group.rows.count == 1;
+  for (auto [pieces, stage] : llvm::zip(launch.pieces, group.stages))
+    if (pieces.elements < 1 || pieces.terms < 1 ||
+        (pieces.elements > 1 && (stage.nest.extents.empty() ||
+                                 (hasGridPieces && stage.nest.extents.back() % pieces.elements))))
+      return planError("launch {0} has pieces of {1} elements and {2} terms", number,
+                       pieces.elements, pieces.terms);
+  if (hasGridPieces)
+    elements /= launch.getPieces(0).elements;
   int64_t count = group.rows.count > 1 ? group.rows.count : elements;
   if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
     return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,

@@ -37,6 +37,14 @@ struct Launch {
   /// element together, one element after the other. This is faster if each element
   /// is a long reduction.
   llvm::SmallVector<bool> together;
+  /// Neighbours that a thread computes or adds up together, so that its accesses to memory are
+  /// wide.
+  struct Pieces {
+    int64_t elements = 1; ///< of the results, along the innermost loop
+    int64_t terms = 1;    ///< of reductions that the threads of a block share
+  };
+  /// One entry per stage; none if all pieces are single elements.
+  llvm::SmallVector<Pieces> pieces = {};
   /// For the kind `rows`: the values whose current row is in the shared memory of
   /// the block.
   llvm::SmallVector<mlir::Value> shared;
@@ -46,6 +54,11 @@ struct Launch {
   LaunchPhase phase;
   /// For the kind `tiles`: the library call that may compute the group instead.
   std::optional<PlannedCall> call;
+
+  /// The pieces of stage `stage`.
+  Pieces getPieces(unsigned stage) const {
+    return stage < pieces.size() ? pieces[stage] : Pieces();
+  }
 
   /// Whether one thread fills all results of an op, because its fill rule has only
   /// one part.

@@ -3,6 +3,8 @@
 
 #include "targets/CUDA/Ops/AttentionBlock.h"
 
+#include "dialects/NN/IR/Fusion.h"
+#include "dialects/NN/IR/Shape.h"
 #include "dialects/NN/IR/SumTypes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -117,9 +119,18 @@ SmallVector<Index> AttentionBlock::positionsIn(Value operand, Index row, Index e
   return positions;
 }
 
+/// If the operand is a part of a tensor in memory, the element is one of the tensor.
 FactorElement AttentionBlock::elementOf(Value operand, Index row, Index element) {
-  return {operand, ElementIndex(e, typeOf(operand).getShape(), positionsIn(operand, row, element)),
-          Value()};
+  SmallVector<Index> positions = positionsIn(operand, row, element);
+  while (!e.isInMemory(operand)) {
+    auto slice = operand.getDefiningOp<SliceOp>();
+    if (!slice || !slice->hasAttr(kReadInPlaceAttrName))
+      break;
+    for (auto [position, start] : llvm::zip_equal(positions, slice.getStarts()))
+      position = position + start;
+    operand = slice.getInput();
+  }
+  return {operand, ElementIndex(e, typeOf(operand).getShape(), positions), Value()};
 }
 
 Index AttentionBlock::numberIn(Value result, Index row, Index element) {

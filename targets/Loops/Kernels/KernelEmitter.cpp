@@ -41,7 +41,7 @@ static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
 }
 
 KernelAccesses::Access KernelEmitter::here(Index number) {
-  return {group, stage, number, row, rows, filling};
+  return {group, stage, number == own ? recorded : number, row, rows, filling};
 }
 
 void KernelEmitter::store(Value result, Value element, Index number) {
@@ -214,6 +214,7 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
       stage = 2;
       forEach(shape, [&](ArrayRef<Index> index) {
         finished = number(index);
+        recorded = Index();
         emitElements(loops.stages[1].roots, finished);
       });
       finished = Index();
@@ -231,12 +232,17 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
 
 void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
   const LoopNest &nest = roots.nest;
+  recorded = Index();
   auto numberAt = [&](ArrayRef<Index> index) {
     return RowIndex(*this, rows, roots.getElements()).numberOf(row, linearize(index, nest.extents));
   };
   if (!nest.around)
-    return forEachElement(
-        nest, [&](ArrayRef<Index> index) { emitElements(roots.roots, numberAt(index)); });
+    return forEachPiece(nest, [&](ArrayRef<Index> first, int64_t count) {
+      SmallVector<Index> numbers;
+      for (int64_t n = 0; n < count; ++n)
+        numbers.push_back(numberAt(first) + n);
+      emitElements(roots.roots, numbers);
+    });
   ArrayRef<int64_t> extents = nest.extents;
   forEach(extents.take_front(nest.around), [&](ArrayRef<Index> piece) {
     SmallVector<Index> index(piece);
@@ -265,21 +271,30 @@ SmallVector<KernelEmitter::Buffer> KernelEmitter::findStreams(const LoopGroup::S
   return found;
 }
 
-/// Computes and stores element `number` of each result of `roots`.
-void KernelEmitter::emitElements(ArrayRef<Operation *> roots, Index number) {
+/// Computes and stores the elements `numbers` of each result of `roots`.
+void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> numbers) {
   // Compute all elements before storing any of them, because a result may share
   // the buffer of an operand.
-  SmallVector<std::pair<Value, Value>> elements;
+  if (!recorded)
+    recorded = numbers.front();
+  SmallVector<std::pair<Value, SmallVector<Value>>> elements;
   for (Operation *op : roots)
-    for (Value result : op->getResults()) {
-      ElementIndex at(*this, nn::typeOf(result).getShape(), number);
-      Value element = compute(result, at);
-      remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
-      elements.push_back({result, element});
+    for (Value result : op->getResults())
+      elements.push_back({result, {}});
+  for (size_t n = 0; n < numbers.size(); ++n) {
+    own = numbers[n];
+    for (auto &[result, made] : elements) {
+      ElementIndex at(*this, nn::typeOf(result).getShape(), numbers[n]);
+      made.push_back(compute(result, at));
+      remember(result.getAsOpaquePointer(), numbers[n].getAsOpaquePointer(), made.back());
     }
-  for (auto [result, element] : elements)
-    if (buffers.contains(result))
-      store(result, element, number);
+  }
+  for (auto &[result, made] : elements)
+    for (size_t n = 0; n < numbers.size() && buffers.contains(result); ++n) {
+      own = numbers[n];
+      store(result, made[n], numbers[n]);
+    }
+  own = Index();
 }
 
 void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {
@@ -313,6 +328,11 @@ void KernelEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
 
 void KernelEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   forEach(nest.extents, body);
+}
+
+void KernelEmitter::forEachPiece(const LoopNest &nest,
+                                 function_ref<void(ArrayRef<Index>, int64_t)> body) {
+  forEachElement(nest, [&](ArrayRef<Index> index) { body(index, 1); });
 }
 
 void KernelEmitter::endTile(ArrayRef<int64_t>, function_ref<Index(ArrayRef<Index>)>,

@@ -83,6 +83,11 @@ protected:
   /// Emits loops that run `body` for every multi-index of `nest`.
   virtual void forEachElement(const LoopNest &nest,
                               llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Emits loops that run `body` for pieces of `nest` that together are all of it: the multi-index
+  /// of the first element, and the number of elements along the innermost loop. `body` emits the
+  /// code of all elements of a piece.
+  virtual void forEachPiece(const LoopNest &nest,
+                            llvm::function_ref<void(llvm::ArrayRef<Index>, int64_t)> body);
   /// Emits code before the loops over a piece of a row. They access the elements from `number` on
   /// of the buffers `streams`, which have `elements` elements.
   virtual void beginPiece(Index number, const LoopRows &rows, int64_t elements,
@@ -105,7 +110,7 @@ private:
   void emitStage(const LoopGroup::Stage &roots);
   llvm::SmallVector<Buffer> findStreams(const LoopGroup::Stage &roots) const;
   void emitFilled(const LoopGroup &loops);
-  void emitElements(llvm::ArrayRef<mlir::Operation *> roots, Index number);
+  void emitElements(llvm::ArrayRef<mlir::Operation *> roots, llvm::ArrayRef<Index> numbers);
   KernelAccesses::Access here(Index number);
   mlir::LogicalResult checkPieces(mlir::Operation *op);
   Index inBuffer(const Buffer &buffer, Index number);
@@ -124,6 +129,11 @@ private:
   LoopRows rows;
   Index row;
   bool filling = false;
+  /// The number of the element that the loops of a stage compute, and the number under which their
+  /// accesses to this element are recorded. It is the same for all elements of all pieces
+  /// (forEachPiece), because each piece is read before it is written, and pieces have no common
+  /// elements.
+  Index own, recorded;
   /// A value whose element was read before the loops computed it; null if there is
   /// none.
   mlir::Value missing;

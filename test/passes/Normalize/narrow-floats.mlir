@@ -214,3 +214,49 @@ func.func @keeps_products_without_sums(%x: tensor<4x1xf32>, %w: tensor<1x8xf32>,
   %d = nn.dot %p, %p contract [1] [0] : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf32>
   return %a, %b, %c, %d : tensor<4x8xf32>, tensor<4x1x1x8xf32>, tensor<2x3x4x4xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// The sum of a product and a bias is rounded: it is the result of the layer.
+// CHECK-LABEL: func.func @rounds_sum_with_bias
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>, %[[W:[a-z0-9]+]]: tensor<8x6xf32>, %[[B:[a-z0-9]+]]: tensor<6xf32>
+// F16-LABEL: func.func @rounds_sum_with_bias
+func.func @rounds_sum_with_bias(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> (tensor<2x2x6xf32>, tensor<2x2x6xf32>) {
+  // CHECK: nn.dot
+  // CHECK: %[[BB:.+]] = nn.broadcast %[[B]] [2]
+  // CHECK: %[[S:.+]] = nn.add %[[BB]], %{{.+}} : tensor<2x2x6xf32>
+  // CHECK: %[[N:.+]] = nn.convert %[[S]] : tensor<2x2x6xf32> -> tensor<2x2x6xbf16>
+  // CHECK: %[[R:.+]] = nn.convert %[[N]] : tensor<2x2x6xbf16> -> tensor<2x2x6xf32>
+  // CHECK: nn.exp %[[R]]
+  // F16: nn.convert %{{.+}} : tensor<2x2x6xf32> -> tensor<2x2x6xf16>
+  %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %r = nn.reshape %y : tensor<4x6xf32> -> tensor<2x2x6xf32>
+  %c = nn.broadcast %b [2] : tensor<6xf32> -> tensor<2x2x6xf32>
+  %s = nn.add %c, %r : tensor<2x2x6xf32>
+  %e = nn.exp %s : tensor<2x2x6xf32>
+  return %s, %e : tensor<2x2x6xf32>, tensor<2x2x6xf32>
+}
+
+// -----
+
+// Other sums stay f32: of a product and a tensor of its shape, of a product with two readers, of no product, and of several products.
+// CHECK-LABEL: func.func @keeps_other_sums
+// CHECK-NOT: nn.convert %{{.+}} : tensor<4x8xf32> -> tensor<4x8xbf16>
+// CHECK: nn.dot
+// CHECK-NOT: nn.convert %{{.+}} : tensor<4x6xf32> -> tensor<4x6xbf16>
+// CHECK: return
+func.func @keeps_other_sums(%x: tensor<4x8xbf16>, %w: tensor<8x6xbf16>, %b: tensor<6xf32>, %z: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
+  %n = nn.dot %x, %w contract [1] [0] : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xbf16>
+  %y = nn.convert %n : tensor<4x6xbf16> -> tensor<4x6xf32>
+  %c = nn.broadcast %b [1] : tensor<6xf32> -> tensor<4x6xf32>
+  %s = nn.add %y, %z : tensor<4x6xf32>
+  %t = nn.add %y, %c : tensor<4x6xf32>
+  %e = nn.exp %t : tensor<4x6xf32>
+  %u = nn.add %e, %c : tensor<4x6xf32>
+  %p = nn.dot %x, %w contract [1] [0] : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xbf16>
+  %q = nn.convert %p : tensor<4x6xbf16> -> tensor<4x6xf32>
+  %f = nn.add %q, %c : tensor<4x6xf32>
+  %g = nn.add %f, %y : tensor<4x6xf32>
+  %h = nn.add %g, %u : tensor<4x6xf32>
+  return %s, %t, %h : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
+}

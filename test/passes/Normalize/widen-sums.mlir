@@ -43,3 +43,46 @@ func.func @read_again(%x: tensor<4x4xbf16>) -> (tensor<4x4xf32>, tensor<4x4xf32>
   %j = nn.convert %i : tensor<4x4xf32> -> tensor<4x4xbf16>
   return %f, %b, %e : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xbf16>
 }
+
+// -----
+
+// A sum with a bias that nothing narrows later is not rounded, and neither is its product.
+// CHECK-LABEL: func.func @drops_rounding_of_sum
+func.func @drops_rounding_of_sum(%x: tensor<4x8xbf16>, %w: tensor<8x6xbf16>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
+  // CHECK: %[[D:.+]] = nn.dot {{.+}} : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xf32>
+  // CHECK-NOT: nn.convert
+  // CHECK: %[[S:.+]] = nn.add %[[D]]
+  // CHECK-NEXT: return %[[S]]
+  %n = nn.dot %x, %w contract [1] [0] : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xbf16>
+  %y = nn.convert %n : tensor<4x6xbf16> -> tensor<4x6xf32>
+  %c = nn.broadcast %b [1] : tensor<6xf32> -> tensor<4x6xf32>
+  %s = nn.add %y, %c : tensor<4x6xf32>
+  %r = nn.convert %s : tensor<4x6xf32> -> tensor<4x6xbf16>
+  %z = nn.convert %r : tensor<4x6xbf16> -> tensor<4x6xf32>
+  return %z : tensor<4x6xf32>
+}
+
+// -----
+
+// The gradient of a bias is a sum in f32. A rounding of what is no sum stays, and so does one before a product.
+// CHECK-LABEL: func.func @drops_rounding_of_bias_gradient
+func.func @drops_rounding_of_bias_gradient(%g: tensor<4x6xf32>, %w: tensor<6x6xbf16>) -> (tensor<6xf32>, tensor<4x6xf32>, tensor<4x6xbf16>) {
+  // CHECK: %[[B:.+]] = nn.reduce sum
+  // CHECK: %[[T:.+]] = nn.tanh
+  // CHECK: %[[N:.+]] = nn.convert %[[T]]
+  // CHECK: %[[W:.+]] = nn.convert %[[N]] : tensor<4x6xbf16> -> tensor<4x6xf32>
+  // CHECK: %[[S:.+]] = nn.add
+  // CHECK: %[[R:.+]] = nn.convert %[[S]] : tensor<4x6xf32> -> tensor<4x6xbf16>
+  // CHECK: nn.dot %[[R]]
+  // CHECK: return %[[B]], %[[W]]
+  %b = nn.reduce sum %g [0] : tensor<4x6xf32> -> tensor<6xf32>
+  %c = nn.convert %b : tensor<6xf32> -> tensor<6xbf16>
+  %d = nn.convert %c : tensor<6xbf16> -> tensor<6xf32>
+  %t = nn.tanh %g : tensor<4x6xf32>
+  %n = nn.convert %t : tensor<4x6xf32> -> tensor<4x6xbf16>
+  %e = nn.convert %n : tensor<4x6xbf16> -> tensor<4x6xf32>
+  %s = nn.add %g, %g : tensor<4x6xf32>
+  %p = nn.convert %s : tensor<4x6xf32> -> tensor<4x6xbf16>
+  %z = nn.dot %p, %w contract [1] [0] : tensor<4x6xbf16>, tensor<6x6xbf16> -> tensor<4x6xbf16>
+  return %d, %e, %z : tensor<6xf32>, tensor<4x6xf32>, tensor<4x6xbf16>
+}

@@ -82,7 +82,8 @@ TEST_F(LaunchPlanTest, ABlockALongSum) {
   read("7x300", "%r = nn.reduce sum %a [1] : tensor<7x300xf32> -> tensor<7xf32>", "7x");
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].blocks, 7);
-  EXPECT_EQ(plan.launches[0].threads, 256);
+  EXPECT_EQ(plan.launches[0].threads, 96); // each adds up four neighbours
+  EXPECT_EQ(plan.launches[0].getPieces(0).terms, 4);
   // Of very many, each thread makes one if neighbouring threads read neighbours.
   read("300x70000", "%r = nn.reduce sum %a [0] : tensor<300x70000xf32> -> tensor<70000xf32>",
        "70000x");
@@ -122,11 +123,25 @@ TEST_F(LaunchPlanTest, ABlockARow) {
   const Launch &launch = plan.launches[0];
   EXPECT_EQ(launch.kind, Kind::rows);
   EXPECT_EQ(launch.blocks, 100);
-  EXPECT_EQ(launch.threads, 256);
+  EXPECT_EQ(launch.threads, 128); // each has four neighbours
   ASSERT_EQ(launch.together.size(), launch.group.stages.size());
   // The sum of a row is made by all threads.
   for (auto [isTogether, stage] : llvm::zip_equal(launch.together, launch.group.stages))
     EXPECT_EQ(isTogether, stage.getElements() == 100);
+}
+
+// A thread computes as many neighbours as make 16 bytes of the narrowest tensor.
+TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
+  auto elements = [&](const char *shape, const std::string &text, const char *extents) {
+    read(shape, text, extents);
+    return plan.launches[0].getPieces(0).elements;
+  };
+  EXPECT_EQ(elements("1024x1024", "%r = nn.exp %a : tensor<1024x1024xf32>", "1024x1024x"), 4);
+  EXPECT_EQ(plan.launches[0].blocks * plan.launches[0].threads, 1024 * 1024 / 4);
+  // All pieces are complete, and enough threads are left.
+  EXPECT_EQ(elements("1024x1023", "%r = nn.exp %a : tensor<1024x1023xf32>", "1024x1023x"), 4);
+  EXPECT_EQ(elements("1023x1023", "%r = nn.exp %a : tensor<1023x1023xf32>", "1023x1023x"), 1);
+  EXPECT_EQ(elements("64x1024", "%r = nn.exp %a : tensor<64x1024xf32>", "64x1024x"), 1);
 }
 
 TEST_F(LaunchPlanTest, AThreadAShortRow) {
