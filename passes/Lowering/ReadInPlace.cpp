@@ -42,8 +42,8 @@ std::optional<ReshapedSlice> reshaped(SliceOp slice, ArrayRef<int64_t> shape) {
     while (product != 0 && product < extent);
     if (product != extent)
       return std::nullopt;
-    const int64_t inner = product / shape[first],
-                  start = slice.getStarts()[d], limit = slice.getLimits()[d],
+    const int64_t inner = product / shape[first], start = slice.getStarts()[d],
+                  limit = slice.getLimits()[d],
                   all = typeOf(slice.getInput()).getDimSize(static_cast<unsigned>(d));
     if (start % inner != 0 || limit % inner != 0 || all % inner != 0)
       return std::nullopt;

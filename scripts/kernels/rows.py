@@ -1,4 +1,6 @@
 """The rows of scripts/check-kernels: what each bar asks of the kernels, the measured value, and the worst kernels."""
+import math
+
 import ptx
 from machine import share_of
 
@@ -208,12 +210,11 @@ def judge_shares(kernels, machine, _):
     return row.set(f"{percent(good, len(judged))}; {text}", good == len(judged))
 
 
-def scores_of(launches):
-    """The number of elements of all scores of an attention, whose operands are (batch, length, heads, width)."""
-    shapes = [buffer.shape for launch in launches for buffer in launch.buffers
-              if buffer.role == "operand" and len(buffer.shape) == 4]
-    lengths = [shape[1] for shape in shapes]
-    return shapes[0][0] * shapes[0][2] * max(lengths) * min(lengths) if shapes else None
+def most_scratch(launches):
+    """The bytes of scratch memory that an attention may have: a copy of its largest operand in f32. Scores have more, unless
+    rows are hardly longer than the operand is wide. The order of an operand's dimensions does not count."""
+    return 4 * max((math.prod(buffer.shape) for launch in launches for buffer in launch.buffers if buffer.role == "operand"),
+                   default=0)
 
 
 def judge_scores(kernels, _machine, _):
@@ -225,12 +226,12 @@ def judge_scores(kernels, _machine, _):
     if not by_file:
         return row.set("no attention in this program", None)
     for launches in by_file.values():
-        scores = scores_of(launches)
+        allowed = most_scratch(launches)
         scratch = [(buffer.bytes, launch) for launch in launches for buffer in launch.buffers
                    if buffer.role == "scratch"]
         most, launch = max(scratch, key=lambda pair: pair[0], default=(0, None))
-        if scores and most >= scores:
-            row.blame(launch, f"{most} bytes of scratch memory for {scores} scores")
+        if most > allowed:
+            row.blame(launch, f"{most} bytes of scratch memory, where operands in f32 have {allowed}")
     return row.set(f"{len(row.worst)} of {len(by_file)} kernels", not row.worst)
 
 

@@ -363,7 +363,8 @@ Value LoopEmitter::loadAt(Value address, Type type, Index number) {
 }
 
 void LoopEmitter::storeAt(Value address, Value element, Index number) {
-  auto op = make<LLVM::StoreOp>(element, addressOf(*this, address, element.getType(), number, joinsNeighbours));
+  auto op = make<LLVM::StoreOp>(
+      element, addressOf(*this, address, element.getType(), number, joinsNeighbours));
   op.setAccessGroupsAttr(accessGroups);
 }
 

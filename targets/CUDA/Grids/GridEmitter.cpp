@@ -248,25 +248,24 @@ Values GridEmitter::reduceInPieces(ArrayRef<int64_t> shape, ValueRange identity,
   pieces.back() /= lanes;
   const int64_t begin = pieces.back() * lanes;
   rest.back() -= begin;
-  Values mine = dealToBlock(
-      ShapedType::getNumElements(pieces), identity, [&](Index number, ValueRange carried) {
-        SmallVector<Index> index = positionsOf(number, pieces);
-        const Index first = index.back() * lanes;
-        Values sums(carried);
-        for (int64_t n = 0; n < lanes; ++n) {
-          index.back() = first + n;
-          sums = accumulate(index, sums);
-        }
-        return sums;
-      });
+  Values mine = dealToBlock(ShapedType::getNumElements(pieces), identity,
+                            [&](Index number, ValueRange carried) {
+                              SmallVector<Index> index = positionsOf(number, pieces);
+                              const Index first = index.back() * lanes;
+                              Values sums(carried);
+                              for (int64_t n = 0; n < lanes; ++n) {
+                                index.back() = first + n;
+                                sums = accumulate(index, sums);
+                              }
+                              return sums;
+                            });
   if (rest.back() == 0)
     return mine;
-  return dealToBlock(ShapedType::getNumElements(rest), mine,
-                     [&](Index number, ValueRange carried) {
-                       SmallVector<Index> index = positionsOf(number, rest);
-                       index.back() = index.back() + begin;
-                       return accumulate(index, carried);
-                     });
+  return dealToBlock(ShapedType::getNumElements(rest), mine, [&](Index number, ValueRange carried) {
+    SmallVector<Index> index = positionsOf(number, rest);
+    index.back() = index.back() + begin;
+    return accumulate(index, carried);
+  });
 }
 
 /// Combines the values of all lanes of a warp. The first lane gets the result.

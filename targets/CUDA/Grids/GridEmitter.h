@@ -93,9 +93,9 @@ private:
   enum class Level { grid, block, thread };
 
   llvm::SmallVector<Index> positionsOf(Index number, llvm::ArrayRef<int64_t> shape);
-  Values reduceInPieces(
-      llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
-      llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate);
+  Values
+  reduceInPieces(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
+                 llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate);
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);

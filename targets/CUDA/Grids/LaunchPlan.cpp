@@ -71,6 +71,12 @@ public:
     return most;
   }
 
+  /// Whether elements of `roots` are computed, or read, only if a condition on their position holds.
+  /// Accesses to neighbours then are in different branches, and cannot be joined.
+  bool haveBranches(ArrayRef<Operation *> roots) {
+    return anyInlined(roots, [](Operation *op) { return isa<nn::PadOp>(op); });
+  }
+
   /// Whether a long reduction that computes elements of `roots` runs along the innermost dimension
   /// of its operand, so that its terms are neighbours in memory.
   bool areNeighbours(ArrayRef<Operation *> roots) {
@@ -203,8 +209,8 @@ private:
     int64_t bytes = kAccessBytes;
     auto count = [&](Value value) {
       if (isOfLoop(value))
-        bytes = std::min<int64_t>(
-            bytes, llvm::divideCeil(nn::typeOf(value).getElementTypeBitWidth(), 8));
+        bytes = std::min<int64_t>(bytes,
+                                  llvm::divideCeil(nn::typeOf(value).getElementTypeBitWidth(), 8));
     };
     for (Operation *root : roots) {
       llvm::for_each(root->getResults(), count);
@@ -219,21 +225,19 @@ private:
                           int64_t threads) {
     Launch::Pieces pieces;
     const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
-    if (longest == 1 && !nest.strided && !nest.extents.empty()) {
-      pieces.elements = neighboursOf(stage.roots, [&](Value value) {
-        return nn::typeOf(value).getNumElements() == elements;
-      });
+    if (longest == 1 && !nest.strided && !nest.extents.empty() &&
+        !terms.haveBranches(stage.roots)) {
+      pieces.elements = neighboursOf(
+          stage.roots, [&](Value value) { return nn::typeOf(value).getNumElements() == elements; });
       const int64_t all = ShapedType::getNumElements(nest.extents);
       // A piece has consecutive numbers, so it does not cross the runs of a split row.
       const int64_t run = rows.piecesOf(elements) > 1 ? rows.runOf(elements) : 0;
-      while (pieces.elements > 1 &&
-             (all / pieces.elements < threads || run % pieces.elements != 0))
+      while (pieces.elements > 1 && (all / pieces.elements < threads || run % pieces.elements != 0))
         pieces.elements /= 2;
     }
     if (longest >= kLongReduction && !options.keepsOrder && terms.areNeighbours(stage.roots)) {
-      pieces.terms = neighboursOf(stage.roots, [&](Value value) {
-        return nn::typeOf(value).getNumElements() > elements;
-      });
+      pieces.terms = neighboursOf(
+          stage.roots, [&](Value value) { return nn::typeOf(value).getNumElements() > elements; });
       while (pieces.terms > 1 && longest / pieces.terms < LaunchPlan::kWarp)
         pieces.terms /= 2;
     }
@@ -337,9 +341,9 @@ private:
       if (isTogether)
         pieces.elements = 1;
       launch.pieces.push_back(pieces);
-      work = std::max(work, static_cast<int64_t>(
-                                isTogether ? llvm::divideCeil(longest, pieces.terms)
-                                           : llvm::divideCeil(elements, pieces.elements)));
+      work = std::max(
+          work, static_cast<int64_t>(isTogether ? llvm::divideCeil(longest, pieces.terms)
+                                                : llvm::divideCeil(elements, pieces.elements)));
       for (Operation *root : stage.roots)
         for (Value value : root->getResults()) {
           if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)

@@ -249,16 +249,6 @@ public:
     return depthIsInner ? SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner)
                         : SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
   }
-  /// An element of a factor rounded to tf32: an f32 whose last bits are zeros. The instruction
-  /// mma would only drop these bits.
-  Value prepare(Value factor) const override {
-    Value bits = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
-                                               e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
-                                               ValueRange(factor))
-                     .getResult(0);
-    return e.make<LLVM::BitcastOp>(factor.getType(), bits);
-  }
-  bool holdsFactors() const override { return false; }
 
 protected:
   Slice::Address addressOfA(Index thread, const SlicePart &a) const override {
@@ -272,21 +262,41 @@ protected:
   Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                int64_t row) const override {
     if (a.slice.layout.depthIsInner)
-      return loadMatrices(a, address, k, row, 4);
-    return {loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
-            loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)};
+      return rounded(loadMatrices(a, address, k, row, 4));
+    return rounded({loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
+                    loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)});
   }
   SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
                             int64_t k) const override {
-    if (b.slice.layout.depthIsInner)
-      return loadPairsB(b, address, k);
     SmallVector<Values> matrices;
-    for (int64_t column = 0; column < columnsOfWarp(); column += matrix.columns)
-      matrices.push_back(
-          {loadElement(b, address, k, column), loadElement(b, address, k + 4, column)});
+    if (b.slice.layout.depthIsInner)
+      matrices = loadPairsB(b, address, k);
+    else
+      for (int64_t column = 0; column < columnsOfWarp(); column += matrix.columns)
+        matrices.push_back(
+            {loadElement(b, address, k, column), loadElement(b, address, k + 4, column)});
+    for (Values &registers : matrices)
+      registers = rounded(registers);
     return matrices;
   }
   StringRef getIntrinsic() const override { return "llvm.nvvm.mma.m16n8k8.row.col.tf32"; }
+
+private:
+  /// Elements of factors rounded to tf32: f32 numbers whose last bits are zeros. The instruction
+  /// mma would only drop these bits. Slices hold the elements themselves, so that they can be
+  /// copied without registers.
+  Values rounded(ValueRange factors) const {
+    Values registers;
+    for (Value factor : factors) {
+      if (!factor.getType().isF32())
+        factor = e.make<LLVM::BitcastOp>(e.builder.getF32Type(), factor);
+      registers.push_back(e.make<LLVM::CallIntrinsicOp>(
+                               e.builder.getI32Type(),
+                               e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"), ValueRange(factor))
+                              .getResult(0));
+    }
+    return registers;
+  }
 };
 } // namespace
 

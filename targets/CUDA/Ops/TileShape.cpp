@@ -3,13 +3,16 @@
 #include "targets/CUDA/Ops/TileShape.h"
 
 #include "dialects/NN/IR/SumTypes.h"
-#include "targets/CUDA/Grids/LaunchPlan.h"
 #include "targets/CUDA/Ops/SliceLayout.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 using namespace dpc;
+
+/// The shared memory that every device allows a block without a special request. A launch of tiles
+/// has no reductions that need a part of it.
+static const int64_t kMostBytes = 48 * 1024;
 
 TileUnit TileShape::unitFor(ProductTypes types, bool keepsOrder, bool usesTf32) {
   const Type sum = nn::accumulatorType(types.result);
@@ -30,7 +33,7 @@ TileShape TileShape::of(ProductTypes types, TileUnit unit, int64_t high, int64_t
   shape.depth = 64 / shape.bytes;
   while (shape.stages < kMostStages) {
     ++shape.stages;
-    if (shape.getSharedBytes() > LaunchPlan::kSharedBytes) {
+    if (shape.getSharedBytes() > kMostBytes) {
       --shape.stages;
       break;
     }
@@ -67,7 +70,7 @@ llvm::Error TileShape::verify() const {
     return failed("cannot be divided among the warps of a block");
   if (depth < getStep() || depth % getStep() != 0)
     return failed("has slices with incomplete steps");
-  if (stages < 1 || getSharedBytes() > LaunchPlan::kSharedBytes)
+  if (stages < 1 || getSharedBytes() > kMostBytes)
     return failed("does not fit shared memory");
   return llvm::Error::success();
 }

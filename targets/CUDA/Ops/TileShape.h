@@ -42,8 +42,7 @@ struct TileShape {
   /// `usesTf32`: whether factors of f32 may be rounded.
   static TileUnit unitFor(ProductTypes types, bool keepsOrder, bool usesTf32);
   /// The shape of a tile with `high` x `wide` sums per thread. Its slices have 64 bytes along the
-  /// depth. It has as many stages as the
-  /// shared memory of a block holds, up to kMostStages.
+  /// depth. It has as many stages as the shared memory of a block holds, up to kMostStages.
   static TileShape of(ProductTypes types, TileUnit unit, int64_t high, int64_t wide);
   static constexpr int64_t kMostStages = 3;
 
