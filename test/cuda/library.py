@@ -30,7 +30,8 @@ def check_library(runner, case, microbatches, precision, want):
     for steps in 1, 2:
         file = os.path.join(runner.folder, f'{case}.{microbatches}.{precision}.{steps}.products')
         stem = compile_cuda(runner, case, microbatches, precision, extra=LIBRARY)
-        train(runner, case, stem, f'products.{steps}', steps, '--cuda-graph=off', DPC_EMU_COUNT=file)
+        train(runner, case, stem, f'products.{steps}', steps, '--cuda-graph=off', '--nan=warn', DPC_EMU_COUNT=file,
+              DPC_EMU_BLOCKS='1')
         calls.append(read_counts(file)[0].get('cublasLtMatmul', 0))
     if calls[1] == calls[0] and case in PRODUCTS:
         raise interp.Failed('the library makes no product')

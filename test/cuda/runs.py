@@ -15,6 +15,8 @@ loader.exec_module(e2e)
 interp = e2e.interp
 import numpy as np
 
+# The first step captures a graph, the later ones repeat it, and each has another batch.
+interp.STEPS = 4
 # Of losses and of state, relative.
 TOLERANCES = {'f64': (1e-10, 1e-10), 'f32': (2e-4, 1e-3)}
 # Microbatches: every model with 1, some with more.
