@@ -107,14 +107,23 @@ def check_counts(runner, case):
     return f'{wanted} launches a step'
 
 
+def saved(runner, case, mesh=''):
+    """A program, its folder of --save-kernels, and the lines of launches.jsonl."""
+    folder = os.path.join(runner.folder, f'{case}.{mesh}.kernels')
+    stem = runner.program(case, mesh, tag='.saved', precision='f64',
+                          extra=('--target=cuda', '--ptxas=off', *LIBRARY, '--save-kernels=' + folder))
+    with open(os.path.join(folder, 'launches.jsonl')) as lines:
+        return stem, folder, [json.loads(line) for line in lines]
+
+
+def of_step(launches):
+    return [launch for launch in launches if launch['entry'] == 'step']
+
+
 def check_saved_kernels(runner, case):
     """--save-kernels lists the launches of a step in the order of the tables, and has the code of each of them."""
-    folder = os.path.join(runner.folder, case + '.kernels')
-    stem = runner.program(case, tag='.saved', precision='f64',
-                               extra=('--target=cuda', '--ptxas=off', *LIBRARY, '--save-kernels=' + folder))
-    with open(os.path.join(folder, 'launches.jsonl')) as lines:
-        launches = [json.loads(line) for line in lines]
-    step = [launch for launch in launches if launch['entry'] == 'step' and launch['kind'] in ('kernel', 'call')]
+    stem, folder, launches = saved(runner, case)
+    step = [launch for launch in of_step(launches) if launch['kind'] in ('kernel', 'call')]
     counts = f'{stem}.saved.counts'
     train(runner, case, stem, 'saved', 1, '--cuda-graph=off', DPC_EMU_COUNT=counts, DPC_CUDA_LIBRARIES=only_driver(runner))
     made = read_counts(counts)[0]['cuLaunchKernel']
@@ -126,6 +135,60 @@ def check_saved_kernels(runner, case):
         if not entry or entry[1].count('.param') != len(launch['buffers']):
             raise interp.Failed(f'{launch["kernel"]} has {len(launch["buffers"])} buffers in the list, but not in the code')
     return f'{len(step)} launches'
+
+
+def check_estimates(runner, case):
+    """The estimates of launches.jsonl add up to the step that --report plays."""
+    launches = of_step(saved(runner, case)[2])
+    report = os.path.join(runner.folder, case + '.report.json')
+    runner.tool('dpc-compile', os.path.join(interp.MODELS, case, 'model.onnx'), '-o', report + '.mlir', '--stop-after=exec', '--target=cuda',
+                *interp.CASES[case][0], '--precision=f64', *LIBRARY, '--report=' + report)
+    with open(report) as file:
+        step = json.load(file)['step']
+    parts = [(launch['kernel'], launch['estimate']['part'], launch['estimate']['parts']) for launch in launches if 'kernel' in launch]
+    at = 0
+    while at < len(parts):
+        if [part[1:] for part in parts[at:at + parts[at][2]]] != [(i, parts[at][2]) for i in range(parts[at][2])]:
+            raise interp.Failed(f'launches of one kernel are numbered {parts[at:at + parts[at][2]]}')
+        at += parts[at][2]
+    total = sum(launch['estimate']['us'] for launch in launches if launch.get('estimate', {}).get('part') == 0) * 1e-6
+    if not any(part[2] > 1 for part in parts) or abs(total - step['seconds']) > 1e-3 * step['seconds']:
+        raise interp.Failed(f"the estimates of all launches are {total} s, the step is {step['seconds']} s")
+    return f'{len(parts)} launches, {total:.3e} s'
+
+
+def check_profile(runner, case, mesh):
+    """--profile has a line per launch of a step, with its own time on the device, without the first step."""
+    stem, _, launches = saved(runner, case, mesh)
+    launches = of_step(launches)
+    file, counts = f'{stem}.times.jsonl', f'{stem}.times.counts'
+    steps, kernel_us, ranks = 4, 2000, 2 if mesh else 1
+    train(runner, case, stem, 'profile', steps, '--profile=' + file, '--nan=warn', DPC_EMU_KERNEL_US=str(kernel_us), DPC_EMU_COUNT=counts)
+    for path in [file, file.replace('.jsonl', '.rank1.jsonl')][:ranks]:
+        with open(path) as lines:
+            measured = [line for line in map(json.loads, lines) if line['entry'] == 'step']
+        own = [line for line in measured if 'function' in line]
+        if sorted((line['function'], line['number'], line.get('name', '').split(' ')[0]) for line in own) != sorted(
+                (launch['function'], launch['number'], launch.get('name', '')) for launch in launches):
+            raise interp.Failed(f'{len(own)} lines for {len(launches)} launches, or others')
+        if any(line['runs'] != steps - 1 or not line['least_us'] <= line['us'] for line in measured):
+            raise interp.Failed(f'not {steps - 1} runs, or a median below the least')
+        kernels = sorted(line['least_us'] for line in own if line['kind'] == 'kernel')
+        # A busy host delays some of them. Times from the begin of the step would grow from launch to launch.
+        if not kernel_us <= kernels[0] or not kernels[len(kernels) // 2] < 5 * kernel_us:
+            raise interp.Failed(f'kernels that take {kernel_us} us took {kernels[0]} to {kernels[-1]}')
+        kinds = {line['kind'] for line in measured}
+        if not {'kernel', 'library'} <= kinds or ('wait' in kinds) != bool(mesh):
+            raise interp.Failed(f'kinds {kinds}')
+    # So often the device waited until the host had enqueued a step.
+    held = read_counts(counts)[0].get('cuLaunchHostFunc', 0)
+    if held != steps * ranks:
+        raise interp.Failed(f'{held} steps were held back')
+    refused = subprocess.run([os.path.join(runner.tools, 'dpc-run'), stem, '--data=' + os.path.join(interp.MODELS, case, 'data.npz'),
+                              '--steps=1', '--profile=' + runner.folder], capture_output=True, text=True, timeout=120)
+    if refused.returncode != 5 or f'--profile: {runner.folder}: cannot be written' not in refused.stderr:
+        raise interp.Failed(f'exit {refused.returncode}, printed {refused.stderr!r}')
+    return f'{len(own)} launches'
 
 
 def judge_kernels(runner, model, precision, rows):
@@ -210,6 +273,9 @@ def tests(runner):
     yield 'launch counts', check_counts, ('mlp',)
     yield 'accesses of some blocks', check_accesses, ('gpt2',)
     yield 'saved kernels', check_saved_kernels, ('gpt2',)
+    yield 'estimates of saved kernels', check_estimates, ('gpt2',)
+    for mesh in '', 'data=2':
+        yield f'profile of launches {mesh or "one rank"}', check_profile, ('gpt2', mesh)
     for model, precision, rows in LONG_BARS + BARS if os.environ.get('DPC_LONG') else BARS:
         yield f'kernels of {model} {precision}', judge_kernels, (model, precision, rows)
     yield 'no host code of kernels', check_code, ('mlp',)

@@ -92,7 +92,7 @@ def train(runner, case, stem, tag, steps, *flags, notes=None, **variables):
     if notes is not None:
         notes.append(run.stderr)
     with open(out + '.jsonl') as log:
-        losses = [json.loads(line)['loss'] for line in log]
+        losses = [json.loads(line).get('loss') for line in log]  # none if it is not finite
     return losses, out + '.safetensors'
 
 

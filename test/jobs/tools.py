@@ -31,7 +31,7 @@ class Tools:
         for program, there, absent in ((images, '--data=idx:', '--data=tokens:'), (tokens, '--data=tokens:', '--data=idx:')):
             expect(there in texts[program], f'{there} is not in the help')
             expect(absent not in texts[program], f'{absent} is in the help of a program without such an input')
-        for option in ('--cuda-graph', '--run-ahead', '--tune'):
+        for option in ('--cuda-graph', '--run-ahead', '--tune', '--profile'):
             for program, text in texts.items():
                 expect(option not in text and 'CUDA' not in text, f'{option} is in the help of a program for the CPU')
                 self.suite.run(program, f'{option}=on').refused(f'{option}: this program is not for CUDA devices', code=2)

@@ -54,6 +54,9 @@ typedef struct dpc_session_options_t {
                                     null: cuBLASLt chooses the algorithms */
   const char *listen;          /**< dpc_comm_options_t explains this field and the next one */
   double frozen_seconds;       /**< must be equal on all ranks */
+  const char *profile;         /**< path of files with the time that a CUDA device takes for each
+                                    launch, one file per rank, which dpc_session_release writes.
+                                    The device then receives each launch separately; null: none */
 } dpc_session_options_t;
 
 /** Sets all options to their defaults. Takes rank, world size, rendezvous and

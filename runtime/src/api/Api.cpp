@@ -73,6 +73,8 @@ void dpc_session_release(dpc_session_t *session) {
     guarded([&] {
       return session->trace.write(session->tracePath, session->program, session->options.rank);
     });
+  if (session && session->queue)
+    guarded([&] { return session->queue->writeProfile(); });
   if (session)
     session->recordEnd(DPC_OK);
   delete session;

@@ -65,6 +65,10 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
       return status;
   if (dpc_status_t status = openLibraries(memory))
     return status;
+  // A staged operation waits for the stream, and the stream would wait for the host.
+  if (!options.profileFile.empty())
+    times = std::make_unique<LaunchTimes>(device, program, options.profileFile,
+                                          /*holds=*/!options.isStaged);
   for (const std::string &note : cuda::takeLibraryNotes())
     if (control.rank == 0)
       std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -128,6 +132,8 @@ dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   if (dpc_status_t status = device.check(
           device.driver.cuEventRecord(slotOf(submitted).uploaded, device.stream), "an event"))
     return status;
+  if (times)
+    return times->begin(entry);
   if (!options.keepsEntries)
     return DPC_OK;
   if (graphs[entry]) {
@@ -233,9 +239,14 @@ dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro, const void *arg
 
 dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *args) {
   const dpc_launches_t &launches = program.device->functions[function];
-  for (uint64_t i = 0; i < launches.count; ++i)
-    if (dpc_status_t status = perform(launches.first + i, micro, args))
+  for (uint64_t i = launches.first; i < launches.first + launches.count; ++i) {
+    if (dpc_status_t status = perform(i, micro, args))
       return status;
+    if (times)
+      if (dpc_status_t status =
+              times->mark({LaunchTimes::Piece::launch, function, i, micro, calls.makes(i)}))
+        return status;
+  }
   return DPC_OK;
 }
 
@@ -256,15 +267,21 @@ dpc_comm_op_t CudaQueue::withAddresses(dpc_comm_op_t op, DeviceAddress in,
 }
 
 dpc_status_t CudaQueue::wait(uint32_t event) {
-  return comm ? comm->wait(event)
-              : fail(DPC_INVALID, "event %u is waited for before its start", event);
+  if (!comm)
+    return fail(DPC_INVALID, "event %u is waited for before its start", event);
+  if (dpc_status_t status = comm->wait(event))
+    return status;
+  return times ? times->mark({LaunchTimes::Piece::wait}) : dpc_status_t(DPC_OK);
 }
 
 dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
   if (dpc_status_t status = device.use())
     return status;
-  return device.check(device.driver.cuMemsetD8Async(pointerTo(to), 0, bytes, device.stream),
-                      "clearing memory");
+  if (dpc_status_t status = device.check(
+          device.driver.cuMemsetD8Async(pointerTo(to), 0, bytes, device.stream), "clearing memory"))
+    return status;
+  return times && times->isUnderWay() ? times->mark({LaunchTimes::Piece::zero})
+                                      : dpc_status_t(DPC_OK);
 }
 
 } // namespace dpc

@@ -4,6 +4,7 @@
 #include "dpc/device.h"
 #include "runtime/src/device/CudaDevice.h"
 #include "runtime/src/device/DeviceComm.h"
+#include "runtime/src/device/LaunchTimes.h"
 #include "runtime/src/device/ProgramCalls.h"
 #include "runtime/src/device/Queue.h"
 
@@ -46,6 +47,7 @@ public:
   dpc_status_t allocateHost(uint64_t bytes, char **out) override;
   dpc_status_t uploadInPlace(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t awaitUploads(uint64_t run) override;
+  dpc_status_t writeProfile() const override { return times ? times->write() : DPC_OK; }
 
 private:
   /// The staging memory and the events of a run. They belong to it until the caller awaits it.
@@ -75,7 +77,8 @@ private:
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
   ProgramCalls calls;
-  std::unique_ptr<DeviceComm> comm; ///< null if there is only one rank
+  std::unique_ptr<DeviceComm> comm;   ///< null if there is only one rank
+  std::unique_ptr<LaunchTimes> times; ///< null without QueueOptions::profileFile
   /// For each entry: the graph of its work; null until the first run is captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< the entry that is being captured

@@ -109,9 +109,11 @@ dpc_status_t CudaQueue::await(uint64_t run) {
   const cuda::Event done = slotOf(run).done;
   if (dpc_status_t status = device.use())
     return status;
-  if (comm)
-    return comm->finish(done, /*isLast=*/run + 1 == submitted);
-  return device.check(device.driver.cuEventSynchronize(done), "the device's work");
+  if (dpc_status_t status =
+          comm ? comm->finish(done, /*isLast=*/run + 1 == submitted)
+               : device.check(device.driver.cuEventSynchronize(done), "the device's work"))
+    return status;
+  return times ? times->read() : dpc_status_t(DPC_OK);
 }
 
 dpc_status_t CudaQueue::awaitUploads(uint64_t run) {
@@ -124,12 +126,10 @@ dpc_status_t CudaQueue::awaitUploads(uint64_t run) {
 dpc_status_t CudaQueue::finish() {
   if (dpc_status_t status = endActions())
     return status;
-  if (!comm)
-    return synchronize();
-  if (dpc_status_t status = comm->finish())
+  if (dpc_status_t status = comm ? comm->finish() : synchronize())
     return status;
   staged = 0;
-  return DPC_OK;
+  return times ? times->read() : dpc_status_t(DPC_OK);
 }
 
 /// Launches the captured work of an entry, if it was captured.
@@ -137,6 +137,8 @@ dpc_status_t CudaQueue::endActions() {
   if (comm)
     if (dpc_status_t status = comm->checkAllWaited())
       return status;
+  if (times)
+    times->end();
   return capturedEntry == DPC_NONE ? dpc_status_t(DPC_OK) : endCapture();
 }
 

@@ -93,6 +93,9 @@ public:
   /// Returns when the device has read the memory of all uploads of a submitted run.
   virtual dpc_status_t awaitUploads(uint64_t) { return DPC_OK; }
 
+  /// Writes the file of QueueOptions::profileFile, if there is one. Nothing may be under way.
+  virtual dpc_status_t writeProfile() const { return DPC_OK; }
+
 private:
   std::vector<std::vector<std::max_align_t>> allocated;
   uint64_t runs = 0;
@@ -115,6 +118,9 @@ struct QueueOptions {
   /// the first step, the queue measures the calls that the file lacks. Empty: the
   /// libraries choose the algorithms, without measurements.
   std::string tuneFile;
+  /// Path of the file to which a CUDA device writes the time of each launch (LaunchTimes). It then
+  /// keeps no entries. Empty: no times.
+  std::string profileFile;
 };
 
 /// Creates the queue that fits a program's record: a CudaQueue or a ShadowQueue

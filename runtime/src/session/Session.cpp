@@ -33,9 +33,10 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
       token(given.token ? given.token : ""), listen(given.listen ? given.listen : ""),
       directory(given.directory ? given.directory : ""), tracePath(given.trace ? given.trace : ""),
       transport(given.transport ? given.transport : ""), tuneFile(given.tune ? given.tune : ""),
-      options(given), schedule(given.learning_rate > 0
-                                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
-                                   : program.schedule),
+      profilePath(given.profile ? given.profile : ""), options(given),
+      schedule(given.learning_rate > 0
+                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
+                   : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.seed = given.seed;
@@ -126,9 +127,11 @@ dpc_status_t dpc_session::open() {
   if (dpc_status_t status = checkLimits())
     return status;
   QueueOptions how;
-  how.keepsEntries = !options.no_graphs && tracePath.empty();
+  how.keepsEntries = !options.no_graphs && tracePath.empty() && profilePath.empty();
   how.isStaged = isStaged();
   how.tuneFile = tuneFile;
+  if (!profilePath.empty())
+    how.profileFile = Trace::fileOfRank(profilePath, options.rank);
   if (options.timeout_seconds > 0)
     how.timeoutSeconds = options.timeout_seconds;
   if (dpc_status_t status = makeQueue(program, *comm, memory, how, &queue))

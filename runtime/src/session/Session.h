@@ -110,7 +110,7 @@ struct dpc_session {
   void recordEnd(dpc_status_t status);
 
   const dpc_program_t &program;
-  std::string rendezvous, token, listen, directory, tracePath, transport, tuneFile;
+  std::string rendezvous, token, listen, directory, tracePath, transport, tuneFile, profilePath;
   dpc_session_options_t options;
   dpc_schedule_t schedule; ///< the program's schedule, with the learning rate of the options
   std::unique_ptr<dpc_recorder> recorder; ///< null until the program is checked

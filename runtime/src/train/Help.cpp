@@ -65,11 +65,14 @@ Results
 
 const char *const kCuda = R"(
 On a CUDA device
-  --cuda-graph=on|off        off: each launch by itself, not a whole step as one graph (default on, but with --trace off)
+  --cuda-graph=on|off        off: each launch by itself, not a whole step as one graph (default on, but with --trace
+                             and --profile off)
   --run-ahead=on|off         off: a step begins when the metrics of the one before it are known (default on, but with
                              --cuda-graph=off, and when tensors move through the hosts)
   --tune=FILE                make each product of matrices in the way that FILE says is fastest; what it lacks is measured
                              first, and added to it
+  --profile=FILE.jsonl       the device's time for each launch of a step, which the device then receives separately; one file
+                             a rank
 )";
 
 const char *const kBoth = R"(

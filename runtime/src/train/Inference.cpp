@@ -130,7 +130,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   if (status == DPC_OK && first)
     status = checkOutputFiles(program, options);
   if (status == DPC_OK)
-    status = checkTraceFile(session, options);
+    status = checkRankFiles(session, options);
   if (status)
     return session.failed(status);
   std::vector<std::string> notes;

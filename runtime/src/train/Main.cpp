@@ -170,6 +170,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     dpc_status_t traced = session->trace.write(options.trace, program, place.rank);
     status = status == DPC_OK ? session->failed(traced) : fail(status, "%s", cause.c_str());
   }
+  if (session->queue && status == DPC_OK)
+    status = session->failed(session->queue->writeProfile());
   *outReport = session->reports(status);
   status = session->causeOf(status);
   std::string cause = dpc_last_error();
@@ -247,7 +249,8 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     if (!runsOnCuda(*program))
       for (const char *option : {options.cudaGraph.empty() ? nullptr : "--cuda-graph",
                                  options.runAhead.empty() ? nullptr : "--run-ahead",
-                                 options.tune.empty() ? nullptr : "--tune"})
+                                 options.tune.empty() ? nullptr : "--tune",
+                                 options.profile.empty() ? nullptr : "--profile"})
         if (option)
           return finish(fail(DPC_USAGE, "%s: this program is not for CUDA devices", option),
                         report);
@@ -261,6 +264,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.learning_rate = options.learningRate;
     place.tune = options.tune.empty() ? nullptr : options.tune.c_str();
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
+    place.profile = options.profile.empty() ? nullptr : options.profile.c_str();
     catchSignals(!options.checkpoint.empty());
     if (options.check)
       return checkStart(*program, options, place);

@@ -68,6 +68,7 @@ struct Parser {
            : name == "--trace"         ? &out->trace
            : name == "--postmortem"    ? &out->postmortem
            : name == "--tune"          ? &out->tune
+           : name == "--profile"       ? &out->profile
                                        : nullptr;
   }
 

@@ -34,6 +34,7 @@ struct Options {
   std::string cudaGraph;       ///< "on" or "off"; empty: like "on"
   std::string runAhead;        ///< "on" or "off"; empty: like "on"
   std::string tune;            ///< file of the fastest algorithms of products; empty: none
+  std::string profile;         ///< file of the device's times of launches; empty: none
   double timeout = 0, bandwidth = 0, latency = 0;
   double frozen = 0;       ///< seconds after which a rank counts as frozen; 0: the default
   double learningRate = 0; ///< 0: the rate of the compiled schedule

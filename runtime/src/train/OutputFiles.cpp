@@ -96,8 +96,10 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &optio
   std::vector<NamedFile> outputs = {{"--log", options.log, true},
                                     {"--save-params", options.saveParams.path},
                                     {"--save-onnx", options.saveOnnx}};
-  for (uint32_t r = 0; r < program.world_size && !options.trace.empty(); ++r)
-    outputs.push_back({"--trace", Trace::fileOfRank(options.trace, r)});
+  for (const auto &[name, path] :
+       {std::pair("--trace", &options.trace), std::pair("--profile", &options.profile)})
+    for (uint32_t r = 0; r < program.world_size && !path->empty(); ++r)
+      outputs.push_back({name, Trace::fileOfRank(*path, r)});
   for (const auto &[name, path] : options.outputs)
     outputs.push_back({"--output=" + name, path});
   const std::vector<NamedFile> inputs = filesRead(program, options);
@@ -130,14 +132,17 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &optio
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK) : checkOnnx(program);
 }
 
-dpc_status_t checkTraceFile(const dpc_session &session, const Options &options) {
+dpc_status_t checkRankFiles(const dpc_session &session, const Options &options) {
   const uint32_t rank = session.options.rank;
-  if (options.trace.empty() || rank == 0 || dpc_comm_host_count(session.comm) == 1)
+  if (rank == 0 || dpc_comm_host_count(session.comm) == 1)
     return DPC_OK;
-  const dpc_status_t status = checkFile(Trace::fileOfRank(options.trace, rank), false);
-  return status ? failWithin(status, "--trace: %s",
-                             hostPhrase(*session.comm, rank, hostName()).c_str())
-                : DPC_OK;
+  for (const auto &[name, path] :
+       {std::pair("--trace", &options.trace), std::pair("--profile", &options.profile)})
+    if (!path->empty())
+      if (dpc_status_t status = checkFile(Trace::fileOfRank(*path, rank), false))
+        return failWithin(status, "%s: %s", name,
+                          hostPhrase(*session.comm, rank, hostName()).c_str());
+  return DPC_OK;
 }
 
 dpc_status_t writeModelFiles(dpc_session &session, const Options &options) {

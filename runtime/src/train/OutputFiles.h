@@ -26,9 +26,9 @@ std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &op
 /// Leaves all files as they are. Called only on rank 0.
 dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options);
 
-/// Checks that this rank can write its file of --trace, if it is on another host than rank 0, which
-/// has checked the files of its own host. Messages name the host.
-dpc_status_t checkTraceFile(const dpc_session &session, const Options &options);
+/// Checks that this rank can write its files of --trace and --profile, if it is on another host
+/// than rank 0, which has checked the files of its own host. Messages name the host.
+dpc_status_t checkRankFiles(const dpc_session &session, const Options &options);
 
 /// Collective. Writes the files of --save-params and --save-onnx with the
 /// current values.

@@ -54,7 +54,7 @@ dpc_status_t Trainer::openOutputs() {
   if (first())
     if (dpc_status_t status = checkOutputFiles(session.program, options))
       return status;
-  if (dpc_status_t status = checkTraceFile(session, options))
+  if (dpc_status_t status = checkRankFiles(session, options))
     return status;
   if (!options.checkpoint.empty() && !options.evaluate)
     if (dpc_status_t status = checkSharedFolder(session, kCheckpointOption, options.checkpoint))

@@ -51,18 +51,19 @@ constexpr struct {
 };
 
 /// All options of training and inference programs, which Options.cpp parses.
-constexpr const char *kOwn[] = {"--best",        "--check",       "--check-gradients",
-                                "--check-state", "--checkpoint",  "--checkpoint-every",
-                                "--comm",        "--cuda-graph",  "--data",
-                                "--epochs",      "--eval-data",   "--eval-every",
-                                "--evaluate",    "--frozen",      "--help",
-                                "--init-params", "--input",       "--log",
-                                "--lr",          "--nan",         "--no-shuffle",
-                                "--output",      "--patience",    "--postmortem",
-                                "--print-ranks", "--resume",      "--run-ahead",
-                                "--save-onnx",   "--save-params", "--seed",
-                                "--steps",       "--timeout",     "--trace",
-                                "--tune",        "--verify",      "--version"};
+constexpr const char *kOwn[] = {"--best",        "--check",      "--check-gradients",
+                                "--check-state", "--checkpoint", "--checkpoint-every",
+                                "--comm",        "--cuda-graph", "--data",
+                                "--epochs",      "--eval-data",  "--eval-every",
+                                "--evaluate",    "--frozen",     "--help",
+                                "--init-params", "--input",      "--log",
+                                "--lr",          "--nan",        "--no-shuffle",
+                                "--output",      "--patience",   "--postmortem",
+                                "--print-ranks", "--profile",    "--resume",
+                                "--run-ahead",   "--save-onnx",  "--save-params",
+                                "--seed",        "--steps",      "--timeout",
+                                "--trace",       "--tune",       "--verify",
+                                "--version"};
 
 } // namespace
 

@@ -101,6 +101,7 @@ Result cuLaunchHostFunc(Stream stream, HostFunction function, void *data) {
     return result;
   if (!function)
     return Result::invalidValue;
+  dpcEmulatorCount("cuLaunchHostFunc");
   Operation operation;
   operation.type = NodeType::host;
   operation.run = hostWork(function, nullptr, data);
