@@ -53,8 +53,8 @@ private:
 class LineWriter {
 public:
   LineWriter(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects, bool tf32,
-             llvm::raw_ostream &out)
-      : program(program), kernels(kernels), tf32(tf32), out(out) {
+             const KernelEstimates &estimates, llvm::raw_ostream &out)
+      : program(program), kernels(kernels), tf32(tf32), estimates(estimates), out(out) {
     for (const KernelObject &object : objects)
       byKernel[object.kernel] = &object;
   }
@@ -64,12 +64,15 @@ public:
     for (auto each : program.getOps<FunctionOp>()) {
       function = each;
       number = 0;
+      kernelNumber = 0;
       for (Operation &op : function.getBodyBlock()) {
         if (auto launch = dyn_cast<LaunchOp>(op))
           writeKernel(launch);
         else if (auto copy = dyn_cast<CopyOp>(op))
           writePlain(copy, "copy", {{copy.getInput(), "operand"}, {copy.getOutput(), "result"}});
-        else if (auto microbatch = dyn_cast<MicrobatchOp>(op))
+        if (isa<LaunchOp, CopyOp>(op))
+          ++kernelNumber;
+        if (auto microbatch = dyn_cast<MicrobatchOp>(op))
           writePlain(microbatch, "fill", {{microbatch.getOutput(), "result"}});
       }
     }
@@ -132,6 +135,27 @@ private:
     writeLine(kind, [&](llvm::json::OStream &json) {
       writeNodes(json, op->getLoc(), op->getLoc());
       writeBuffers(json, buffers);
+      if (kind == "copy")
+        writeEstimate(json, /*part=*/0, /*parts=*/1);
+    });
+  }
+
+  /// Writes the estimate of the entire kernel, of which the launch is the part number `part`.
+  void writeEstimate(llvm::json::OStream &json, size_t part, size_t parts) {
+    std::string name = function.getSymName().str();
+    if (stage)
+      name = program.getSymName()->str() + "." + name;
+    auto known = estimates.find(name);
+    if (known == estimates.end()) // no entry calls the function
+      return;
+    const KernelEstimate &estimate = known->second.at(kernelNumber);
+    json.attributeObject("estimate", [&] {
+      json.attribute("part", static_cast<int64_t>(part));
+      json.attribute("parts", static_cast<int64_t>(parts));
+      json.attribute("class", nameOf(estimate.kind));
+      json.attribute("flops", estimate.flops);
+      json.attribute("bytes", estimate.bytes);
+      json.attribute("us", 1e6 * estimate.seconds);
     });
   }
 
@@ -195,6 +219,7 @@ private:
     auto code = kernels.lookupSymbol<ModuleOp>(launch.getKernel());
     auto ops = code->getAttrOfType<ArrayAttr>(kLaunchOpsAttrName);
     const KernelObject &object = *byKernel[launch.getKernel()];
+    size_t part = 0;
     for (auto [grid, opsOfGrid] : llvm::zip_equal(grids.getAsRange<GridAttr>(), ops)) {
       SmallVector<RoledBuffer> own;
       for (int64_t index : grid.getBuffers().asArrayRef())
@@ -214,22 +239,25 @@ private:
         writeBuffers(json, own);
         if (call)
           writeCall(json, call, all);
+        writeEstimate(json, part++, grids.size());
       });
     }
   }
 
   ModuleOp program, kernels;
   bool tf32;
+  const KernelEstimates &estimates;
   llvm::raw_ostream &out;
   llvm::StringMap<const KernelObject *> byKernel;
   std::optional<int64_t> stage;
   FunctionOp function;
   int64_t number = 0;
+  size_t kernelNumber = 0; ///< number of the kernel or copy in the function
 };
 } // namespace
 
 void dpc::writeLaunchLines(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects,
-                           bool tf32, llvm::raw_ostream &out) {
+                           bool tf32, const KernelEstimates &estimates, llvm::raw_ostream &out) {
   for (dist::RankProgram each : dist::programsOf(program))
-    LineWriter(each.module, kernels, objects, tf32, out).writeFunctions(each.stage);
+    LineWriter(each.module, kernels, objects, tf32, estimates, out).writeFunctions(each.stage);
 }

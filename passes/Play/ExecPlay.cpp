@@ -158,7 +158,8 @@ private:
   }
 
   static void add(PlayedFunction &function, Operation *op, const Work &work, double seconds) {
-    function.kernels.push_back({namesOf(op->getLoc()).nodes, work.kind, seconds});
+    function.kernels.push_back(
+        {namesOf(op->getLoc()).nodes, work.kind, seconds, work.flops, work.bytes});
     function.seconds += seconds;
     function.secondsOfClass[size_t(work.kind)] += seconds;
     function.flops += work.flops;

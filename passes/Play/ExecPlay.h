@@ -27,6 +27,7 @@ struct PlayedKernel {
   std::string nodes; ///< of the ONNX file (NodeNames)
   KernelClass kind = KernelClass::copy;
   double seconds = 0;
+  double flops = 0, bytes = 0;
 };
 
 /// A generated function that ranks call, for reports.

@@ -2,6 +2,7 @@
 
 #include "tools/dpc-compile/SaveKernels.h"
 
+#include "passes/Play/ExecPlay.h"
 #include "record/LaunchLines.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/WriteProgram.h"
@@ -34,6 +35,27 @@ int SavedKernels::create(StringRef folder) {
   return exitDone;
 }
 
+/// Returns the estimates of all entries, as --explain shows them.
+static FailureOr<KernelEstimates> estimateKernels(ModuleOp program, bool tf32) {
+  KernelEstimates estimates;
+  for (StringRef entry : {"step", "eval", "infer"}) {
+    PlayInputs inputs;
+    inputs.roundsProducts = tf32;
+    FailureOr<std::optional<ExecPlay>> play = playOf(program, entry, inputs);
+    if (failed(play))
+      return failure();
+    if (!*play)
+      continue;
+    for (const PlayedFunction &function : (*play)->functions) {
+      std::vector<KernelEstimate> &own = estimates[function.name];
+      own.clear();
+      for (const PlayedKernel &kernel : function.kernels)
+        own.push_back({kernel.kind, kernel.flops, kernel.bytes, kernel.seconds});
+    }
+  }
+  return estimates;
+}
+
 int SavedKernels::write(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects,
                         bool tf32) {
   auto writeNamed = [&](const std::string &name, StringRef content) {
@@ -53,9 +75,12 @@ int SavedKernels::write(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObjec
       if (int failed = writeNamed(object.symbol + "." + code.processor + ".cubin", code.bytes))
         return failed;
   }
+  FailureOr<KernelEstimates> estimates = estimateKernels(program, tf32);
+  if (failed(estimates))
+    return exitInvalid;
   names.push_back(kLaunchesName.str());
   return writeFile(temporary.file(kLaunchesName), [&](llvm::raw_fd_ostream &stream) {
-    writeLaunchLines(program, kernels, objects, tf32, stream);
+    writeLaunchLines(program, kernels, objects, tf32, *estimates, stream);
     return true;
   });
 }
