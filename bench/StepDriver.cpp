@@ -5,13 +5,16 @@
 //   RUN n       -> DONE {"s": seconds of n steps, "loss": of the last}
 //   QUIT        -> BYE {"rss_mb": [..], "pss_mb": [..]}
 //
-// An argument NAME=N fills the input NAME with integers from 0 to N - 1. The
-// variable DPC_BENCH_TUNE names the file of --tune, for CUDA devices. DPC_BENCH_LINK
+// An argument NAME=N fills the input NAME with integers from 0 to N - 1. State of
+// which the program has no initial values (--params=none) gets random ones. For CUDA
+// devices, the variables DPC_BENCH_TUNE and DPC_BENCH_PROFILE name the files of --tune
+// and --profile, and DPC_BENCH_GRAPH=off is --cuda-graph=off. DPC_BENCH_LINK
 // is an emulated link between the ranks: bytes a second and seconds, such as 1e9,20e-6.
 #include "dpc/dpc.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -100,6 +103,34 @@ private:
   std::vector<std::vector<char>> storage;
 };
 
+/// Gives small random values to state without initial values. Equal numbers would let a device draw
+/// less power than a training does, and run faster.
+dpc_status_t fillState(dpc_session_t *session) {
+  const dpc_program_t &program = *dpc_session_program(session);
+  std::mt19937 generator{200};
+  std::normal_distribution<float> normal(0, 0.02F);
+  std::vector<float> values;
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    if (state.init_kind != DPC_INIT_NONE)
+      continue;
+    dpc_array_t array = {};
+    array.dtype = DPC_F32;
+    array.dim_count = state.dim_count;
+    std::copy(state.shape, state.shape + state.dim_count, array.shape);
+    values.resize(dpc_array_elements(&array));
+    // A pattern is enough, and takes less time than a billion random numbers.
+    const size_t fresh = std::min<size_t>(values.size(), 1 << 16);
+    std::generate_n(values.begin(), fresh, [&] { return normal(generator); });
+    for (size_t at = fresh; at < values.size(); ++at)
+      values[at] = values[at - fresh];
+    array.data = values.data();
+    if (dpc_status_t status = dpc_session_write_state(session, state.name, &array))
+      return status;
+  }
+  return DPC_OK;
+}
+
 /// One rank of the run. Rank 0 writes commands, the others read them.
 struct Rank {
   const dpc_program_t *program;
@@ -130,6 +161,9 @@ struct Rank {
     options.rendezvous = rendezvous.c_str();
     options.token = nullptr;
     options.tune = std::getenv("DPC_BENCH_TUNE");
+    options.profile = std::getenv("DPC_BENCH_PROFILE");
+    const char *graph = std::getenv("DPC_BENCH_GRAPH");
+    options.no_graphs = graph && std::strcmp(graph, "off") == 0;
     if (const char *link = std::getenv("DPC_BENCH_LINK")) {
       options.transport = "local";
       if (std::sscanf(link, "%lf,%lf", &options.bandwidth, &options.latency) != 2) {
@@ -138,6 +172,8 @@ struct Rank {
       }
     }
     if (dpc_status_t status = dpc_session_create(program, &options, &session))
+      return status;
+    if (dpc_status_t status = fillState(session))
       return status;
     return batch.bind(session);
   }
@@ -148,7 +184,8 @@ struct Rank {
       return status;
     const double begin = now(CLOCK_MONOTONIC);
     for (uint32_t i = 0; i < count; ++i)
-      if (dpc_status_t status = dpc_session_step(session))
+      // Parameters of random models may become infinite, which changes no time.
+      if (dpc_status_t status = dpc_session_step(session); status && status != DPC_NUMERIC)
         return status;
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
@@ -184,6 +221,13 @@ dpc_status_t follow(Rank &rank) {
   return DPC_OK; // rank 0 is gone
 }
 
+/// JSON has no number that is not finite.
+std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return std::isfinite(value) ? text : "null";
+}
+
 bool tell(const Rank &rank, uint32_t count) {
   for (int fd : rank.commands)
     if (write(fd, &count, sizeof count) != sizeof count)
@@ -203,9 +247,9 @@ dpc_status_t lead(Rank &rank) {
     return status;
   const double ready = now(CLOCK_REALTIME);
   std::printf("READY {\"ttfs_s\": %.3f, \"program_to_first_step_s\": %.3f, "
-              "\"loss0\": %.9g, \"note\": \"plan %.1f MB a rank\"}\n",
-              ready - (spawned ? std::atof(spawned) : started), ready - started, loss,
-              double(rank.program->ranks[0].peak_bytes) / (1 << 20));
+              "\"loss0\": %s, \"note\": \"plan %.1f MB a rank\"}\n",
+              ready - (spawned ? std::atof(spawned) : started), ready - started,
+              numberText(loss).c_str(), double(rank.program->ranks[0].peak_bytes) / (1 << 20));
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     unsigned count = 0;
@@ -217,7 +261,7 @@ dpc_status_t lead(Rank &rank) {
       return DPC_IO;
     if (dpc_status_t status = rank.steps(count, &seconds, &loss))
       return status;
-    std::printf("DONE {\"s\": %.9f, \"loss\": %.9g}\n", seconds, loss);
+    std::printf("DONE {\"s\": %.9f, \"loss\": %s}\n", seconds, numberText(loss).c_str());
     std::fflush(stdout);
   }
   if (!tell(rank, kQuit))

@@ -1,7 +1,7 @@
 // Runs recorded kernels on the CUDA device there is and compares what they leave
 // with what the emulated device gave. It needs a driver and nothing else.
 //
-//   replay-kernels FILE [FIRST [COUNT]]    kernels FIRST to FIRST + COUNT - 1, from 0
+//   replay-kernels FILE [FIRST [COUNT [STEP]]]    COUNT kernels: FIRST, FIRST + STEP, .., from 0
 //
 // A kernel that leaves something else is a line; the last line is `N passed, N
 // failed, N equal in every bit`, which are fewer than asked for after a kernel
@@ -177,8 +177,8 @@ Verdict replay(Device &device, const RecordedKernel &kernel) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 2 || argc > 4) {
-    std::fprintf(stderr, "usage: replay-kernels FILE [FIRST [COUNT]]\n");
+  if (argc < 2 || argc > 5) {
+    std::fprintf(stderr, "usage: replay-kernels FILE [FIRST [COUNT [STEP]]]\n");
     return 2;
   }
   std::ifstream file(argv[1], std::ios::binary);
@@ -187,17 +187,18 @@ int main(int argc, char **argv) {
     return 2;
   }
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0,
-                 count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : UINT64_MAX;
+                 count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : UINT64_MAX,
+                 step = argc > 4 ? std::max(1ULL, std::strtoull(argv[4], nullptr, 10)) : 1;
   Device device;
   if (!device.open())
     return 2;
   std::map<Verdict, int> verdicts;
   RecordedKernel kernel;
   uint64_t number = 0;
-  for (; number < first || number - first < count; ++number) {
+  for (; number < first || (number - first) / step < count; ++number) {
     if (!readKernel(file, kernel))
       break;
-    if (number < first)
+    if (number < first || (number - first) % step != 0)
       continue;
     const Verdict verdict = replay(device, kernel);
     ++verdicts[verdict];

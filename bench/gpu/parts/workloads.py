@@ -1,7 +1,7 @@
 """What is measured on a GPU: modules that return their loss, the batch that they are given, and the optimizer.
 
-Plain PyTorch, so that the file works wherever PyTorch is: it is exported where dpc is, and trained by PyTorch on the
-GPU's machine.
+Plain PyTorch, so that the file works wherever PyTorch is: export.py exports the modules, and torch_contender.py trains them on
+the GPU's machine. SMALL has modules of the same kind for tests on the emulated device.
 """
 import torch
 from torch import nn
@@ -109,10 +109,10 @@ def resnet(depths, isDeep):
 class Norm(nn.Module):
     """A LayerNorm whose gradient is that of a given one."""
 
-    def __init__(self, width):
+    def __init__(self, rows, width):
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.shift = nn.Parameter(torch.zeros(16384, width))
+        self.shift = nn.Parameter(torch.zeros(rows, width))
 
     def forward(self, x):
         return (self.norm(self.shift) * x).sum()
@@ -168,14 +168,28 @@ WORKLOADS = {
     'resnet50': Workload(lambda: Classifier(resnet([3, 4, 6, 3], True)), images(64, 3, 224, 224, classes=1000),
                          'momentum', isImages=True),
     # Bounded by memory: each large tensor is read once, and the state is written once.
-    'layer_norm': Workload(lambda: Norm(768), [((16384, 768), 0)], 'sgd', bytes=3 * 4 * 16384 * 768),
+    'layer_norm': Workload(lambda: Norm(16384, 768), [((16384, 768), 0)], 'sgd', bytes=3 * 4 * 16384 * 768),
     'cross_entropy': Workload(lambda: Entropy(8192, 50257), [((8192,), 50257)], 'sgd', bytes=2 * 4 * 8192 * 50257),
     'adamw': Workload(lambda: Scale(64 * MB), [((64 * MB,), 0)], 'adamw', bytes=7 * 4 * 64 * MB),
 }
 
+SMALL = {
+    'mlp_s': Workload(lambda: Classifier(mlp(784, 32, 10)), images(8, 784, classes=10), 'momentum'),
+    'mlp_l': Workload(lambda: Classifier(mlp(784, 64, 64, 10)), images(8, 784, classes=10), 'momentum'),
+    'lenet': Workload(lambda: Classifier(lenet()), images(2, 1, 28, 28, classes=10), 'momentum'),
+    'gpt2_4l': Workload(lambda: Classifier(Gpt(1, 32, 2, 16, 64)), tokens(2, 16, 64)),
+    'gpt2_124m': Workload(lambda: Classifier(Gpt(2, 64, 2, 32, 203)), tokens(2, 32, 203)),
+    'resnet18': Workload(lambda: Classifier(resnet([1, 1], False)), images(2, 3, 32, 32, classes=1000), 'momentum', isImages=True),
+    'resnet50': Workload(lambda: Classifier(resnet([1, 1], True)), images(2, 3, 32, 32, classes=1000), 'momentum', isImages=True),
+    'layer_norm': Workload(lambda: Norm(64, 128), [((64, 128), 0)], 'sgd', bytes=3 * 4 * 64 * 128),
+    'cross_entropy': Workload(lambda: Entropy(32, 203), [((32,), 203)], 'sgd', bytes=2 * 4 * 32 * 203),
+    'adamw': Workload(lambda: Scale(4096), [((4096,), 0)], 'adamw', bytes=7 * 4 * 4096),
+}
 
-def optimizer_of(workload, parameters):
+
+def optimizer_of(workload, parameters, device):
     """PyTorch's, in its fastest form; dpc's option of the same name is `--optimizer=NAME,lr=1e-3`."""
+    fused = device == 'cuda'
     if workload.optimizer == 'adamw':
-        return torch.optim.AdamW(parameters, lr=1e-3, fused=True)
-    return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9 if workload.optimizer == 'momentum' else 0, fused=True)
+        return torch.optim.AdamW(parameters, lr=1e-3, fused=fused)
+    return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9 if workload.optimizer == 'momentum' else 0, fused=fused)
