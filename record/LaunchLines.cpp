@@ -33,6 +33,12 @@ public:
   void number(StringRef name, uint64_t &value) override {
     json.attribute(name, static_cast<int64_t>(value));
   }
+  void numbers(StringRef name, MutableArrayRef<uint64_t> values) override {
+    json.attributeArray(name, [&] {
+      for (uint64_t value : values)
+        json.value(static_cast<int64_t>(value));
+    });
+  }
   void flag(StringRef name, uint32_t &value) override { json.attribute(name, value != 0); }
   void type(StringRef name, uint32_t &dtype) override {
     json.attribute(name, typeText(elementTypeOf(dtype, context)));

@@ -98,9 +98,10 @@ void dpc::addLaunches(ExplainReport &report, ModuleOp module, const std::string 
   section.lines.push_back(countText(uses.size()) + " kernels, " + countText(launches) +
                           " launches of all entries");
   for (auto [kind, maker] : llvm::zip_equal(callSyntaxes(), makers))
-    section.lines.push_back(kind->getTitle().str() + ": " + countText(maker.libraries) + " by " +
-                            kind->getLibrary().str() + " where it is there, " +
-                            countText(maker.kernels) + " by kernels");
+    if (maker.libraries + maker.kernels > 0)
+      section.lines.push_back(kind->getTitle().str() + ": " + countText(maker.libraries) + " by " +
+                              kind->getLibrary().str() + " where it is there, " +
+                              countText(maker.kernels) + " by kernels");
   if (!lone.empty()) {
     section.lines.push_back("one thread makes all of these:");
     section.columns = {"kernel", "node", ">launches"};

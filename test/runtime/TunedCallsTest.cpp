@@ -4,6 +4,7 @@
 
 #include "runtime/src/device/TunedCalls.h"
 
+#include "dpc/convolution.h"
 #include "dpc/product.h"
 #include "dpc/status.h"
 #include "runtime/src/base/Hex.h"
@@ -11,7 +12,6 @@
 #include "test/runtime/ForkRanks.h"
 #include "gtest/gtest.h"
 
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -31,9 +31,9 @@ protected:
     wanted.description = &product;
     wanted.buffers.resize(4);
     wanted.buffers[DPC_PRODUCT_WORKSPACE].bytes = 4096;
-    choice.algorithm[0] = 0x123456789abcdef0;
-    choice.algorithm[7] = 7;
-    choice.isMade = 1;
+    choice.algorithm.assign(64, '\0');
+    choice.algorithm[0] = '\x12';
+    choice.algorithm[63] = '\7';
     add();
   }
 
@@ -79,7 +79,7 @@ TEST_F(TunedCallsTest, ComesBackAsItWas) {
   ASSERT_EQ(again.read(path), DPC_OK);
   const CallChoice *found = again.find(key);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(std::memcmp(found, &choice, sizeof choice), 0);
+  EXPECT_EQ(found->algorithm, choice.algorithm);
   // A product that differs only in the alignment of a buffer has another key.
   wanted.buffers[0].alignment = 16;
   add();
@@ -124,11 +124,11 @@ TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
                              number(32) + number(0) + number(0) + number(256) + number(64) +
                              number(256) + number(0) + number(4) + number(4096);
   write("dpc products 1\nH200\t130000\t96x64 64x32t f32\t" + fields + "\t" +
-        toHex(choice.algorithm, sizeof choice.algorithm) + "\t12.3\n");
+        toHex(choice.algorithm.data(), choice.algorithm.size()) + "\t12.3\n");
   TunedCalls tuned("H200", 130000);
   ASSERT_EQ(tuned.read(path), DPC_OK) << dpc_last_error();
   ASSERT_NE(tuned.find(key), nullptr) << key << "\n" << fields;
-  EXPECT_EQ(std::memcmp(tuned.find(key), &choice, sizeof choice), 0);
+  EXPECT_EQ(tuned.find(key)->algorithm, choice.algorithm);
   EXPECT_EQ(words, "96x64 64x32t f32");
   product.dtype = DPC_BF16;
   add();
@@ -136,6 +136,35 @@ TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
   product.result_dtype = DPC_BF16;
   add();
   EXPECT_EQ(words, "96x64 64x32t bf16");
+}
+
+// Plans of convolutions are texts of any length. The key of one kind of calls with the algorithm of
+// another one is no entry.
+TEST_F(TunedCallsTest, KindsAreApart) {
+  dpc_convolution_t convolution = {};
+  convolution.dtype = DPC_BF16;
+  convolution.spatial = 2;
+  WantedCall call;
+  call.description = &convolution;
+  call.buffers.resize(DPC_CONVOLUTION_BUFFERS);
+  const std::unique_ptr<LibraryCalls> convolutions = kConvolutionCalls.make();
+  const std::string other = convolutions->getKey(convolutions->add(call));
+  const CallChoice plan = {"{\"engine\": 62, \"version\": 91900}"};
+  TunedCalls tuned("H200", 130000);
+  tuned.add(key, words, choice, 1);
+  tuned.add(other, convolutions->describe(0), plan, 2);
+  ASSERT_EQ(tuned.write(path), DPC_OK);
+  TunedCalls again("H200", 130000);
+  ASSERT_EQ(again.read(path), DPC_OK) << dpc_last_error();
+  ASSERT_NE(again.find(other), nullptr);
+  EXPECT_EQ(again.find(other)->algorithm, plan.algorithm);
+  EXPECT_EQ(again.find(key)->algorithm, choice.algorithm);
+  for (const auto &[first, second] : {std::pair(key, plan), std::pair(other, choice)}) {
+    TunedCalls mixed("H200", 130000);
+    mixed.add(first, "words", second, 1);
+    ASSERT_EQ(mixed.write(path), DPC_OK);
+    EXPECT_EQ(refusal(), path + ": line 2 is no product or convolution with its algorithm");
+  }
 }
 
 // Damages each field of a line, one after the other.

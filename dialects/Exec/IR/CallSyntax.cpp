@@ -15,7 +15,7 @@ using namespace dpc;
 using namespace dpc::exec;
 
 ArrayRef<const CallSyntax *> dpc::exec::callSyntaxes() {
-  static const CallSyntax *const kinds[] = {&productSyntax()};
+  static const CallSyntax *const kinds[] = {&productSyntax(), &convolutionSyntax()};
   return kinds;
 }
 
@@ -36,6 +36,11 @@ public:
   CallPrinter(AsmPrinter &printer, MLIRContext *context) : printer(printer), context(context) {}
 
   void number(StringRef name, uint64_t &value) override { begin(name) << value; }
+  void numbers(StringRef name, MutableArrayRef<uint64_t> values) override {
+    begin(name) << "[";
+    llvm::interleaveComma(values, printer);
+    printer << "]";
+  }
   void flag(StringRef name, uint32_t &value) override { begin(name) << (value ? "true" : "false"); }
   void type(StringRef name, uint32_t &dtype) override {
     begin(name) << elementTypeOf(dtype, context);
@@ -74,6 +79,21 @@ public:
 
   void number(StringRef name, uint64_t &value) override {
     parse(name, [&] { return parser.parseInteger(value); });
+  }
+  void numbers(StringRef name, MutableArrayRef<uint64_t> values) override {
+    parse(name, [&]() -> ParseResult {
+      SMLoc place = parser.getCurrentLocation();
+      SmallVector<uint64_t> parsed;
+      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+            return parser.parseInteger(parsed.emplace_back());
+          }))
+        return failure();
+      if (parsed.size() != values.size())
+        return parser.emitError(place)
+               << name << " has " << parsed.size() << " numbers, not " << values.size();
+      llvm::copy(parsed, values.begin());
+      return success();
+    });
   }
   void flag(StringRef name, uint32_t &value) override { word(name, value, {"false", "true"}); }
   void type(StringRef name, uint32_t &dtype) override {

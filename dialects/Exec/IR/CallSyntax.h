@@ -16,6 +16,8 @@ public:
   virtual ~CallFields() = default;
   /// A number, e.g. `rows = 96`.
   virtual void number(llvm::StringRef name, uint64_t &value) = 0;
+  /// As many numbers as `values` has, e.g. `strides = [1, 2]`.
+  virtual void numbers(llvm::StringRef name, llvm::MutableArrayRef<uint64_t> values) = 0;
   /// 0 or 1, which the text writes as `false` or `true`.
   virtual void flag(llvm::StringRef name, uint32_t &value) = 0;
   /// An element type. The field holds its number in the runtime (DPC_F32, ..), and the
@@ -67,7 +69,8 @@ llvm::ArrayRef<const CallSyntax *> callSyntaxes();
 /// The kind with the number `number` (DPC_CALL_*); null if there is none.
 const CallSyntax *findCallSyntax(uint32_t number);
 
-const CallSyntax &productSyntax(); // ProductCall.cpp
+const CallSyntax &productSyntax();     // ProductCall.cpp
+const CallSyntax &convolutionSyntax(); // ConvolutionCall.cpp
 
 /// Copies the bytes of a description to the C struct of its kind. The copy is needed
 /// because the bytes may not be aligned.

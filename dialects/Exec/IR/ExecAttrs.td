@@ -100,6 +100,21 @@ def Exec_CallAttr : Exec_Attr<"Call", "call"> {
       d = {stride = 32, batchStride = 0, transposed = false}},
       buffers = [0, 1, 2, 3 at 6400 for 4096]>
     ```
+
+    A `convolution` (`dpc_convolution_t`) computes the tensor `result` of `y = conv(x, w)`:
+    `y` itself, or the gradient of `x` or of `w`. In a gradient, `y` is the gradient of the
+    output. The tensors have the dimensions of `nn.conv`, two or three of them `spatial`, and
+    `strides` in memory, in elements. All elements have the type `type`. With `tf32`, factors of
+    f32 may be rounded. The buffers are `x`, `w`, `y` and scratch memory of the library.
+
+    ```mlir
+    #convolution = #exec.call<convolution {result = y, type = bf16, tf32 = false, spatial = 2, groups = 1,
+      strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1],
+      x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]},
+      w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]},
+      y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}},
+      buffers = [0, 1, 2, 3]>
+    ```
   }];
   let parameters = (ins "uint32_t":$kind, StringRefParameter<>:$description,
                         ArrayRefParameter<"::dpc::exec::CallBuffer">:$buffers);

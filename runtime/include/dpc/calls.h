@@ -15,8 +15,9 @@ extern "C" {
 
 /** Kinds of library calls. */
 enum {
-  DPC_CALL_PRODUCT = 1, /**< dpc_product_t: a product of matrices */
-  DPC_CALL_KIND_COUNT = 2
+  DPC_CALL_PRODUCT = 1,     /**< dpc_product_t: a product of matrices */
+  DPC_CALL_CONVOLUTION = 2, /**< dpc_convolution_t: a convolution, or a gradient of one */
+  DPC_CALL_KIND_COUNT = 3
 };
 
 /** A library call. The launch that makes the call lists the call's buffers as

@@ -99,6 +99,10 @@ dpc_status_t dpc::cuda::openCublasLt(CublasLt &into, bool isOlder) {
               {DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_WANTED)});
 }
 
+dpc_status_t dpc::cuda::openCudnn(Cudnn &into) {
+  return open("cuDNN", "cudnn", {"libcudnn.so.9"}, {DPC_CUDNN_FUNCTIONS(DPC_CUDA_WANTED)});
+}
+
 dpc_status_t dpc::cuda::openNccl(Nccl &into) {
   return open("NCCL", "nccl", {"libnccl.so.2"}, {DPC_NCCL_FUNCTIONS(DPC_CUDA_WANTED)});
 }

@@ -3,6 +3,7 @@
 
 #include "dpc/status.h"
 #include "runtime/src/cuda/CublasLt.h"
+#include "runtime/src/cuda/Cudnn.h"
 #include "runtime/src/cuda/Driver.h"
 #include "runtime/src/cuda/Nccl.h"
 
@@ -22,6 +23,10 @@ struct Driver {
 struct CublasLt {
   DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_POINTER)
 };
+/// The functions of cuDNN.
+struct Cudnn {
+  DPC_CUDNN_FUNCTIONS(DPC_CUDA_POINTER)
+};
 /// The functions of NCCL.
 struct Nccl {
   DPC_NCCL_FUNCTIONS(DPC_CUDA_POINTER)
@@ -38,6 +43,7 @@ struct Nccl {
 dpc_status_t openDriver(Driver &driver);
 /// If `isOlder`, opens version 12 even if version 13 is installed.
 dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);
+dpc_status_t openCudnn(Cudnn &library);
 dpc_status_t openNccl(Nccl &library);
 
 /// The libraries that were found in folders of Python packages since the last call, for notes:

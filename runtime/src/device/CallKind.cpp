@@ -5,7 +5,7 @@
 namespace dpc {
 
 const std::vector<const CallKind *> &callKinds() {
-  static const std::vector<const CallKind *> kinds = {&kProductCalls};
+  static const std::vector<const CallKind *> kinds = {&kProductCalls, &kConvolutionCalls};
   return kinds;
 }
 

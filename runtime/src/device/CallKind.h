@@ -36,6 +36,8 @@ struct CallKind {
   /// Whether `text` can be the key of a call of this kind in a file of measured calls
   /// (LibraryCalls::getKey).
   bool (*isKey)(const std::string &text);
+  /// Whether `algorithm` can be an algorithm of such a call (CallChoice::algorithm).
+  bool (*isAlgorithm)(const std::string &algorithm);
   /// Creates an empty list of calls of this kind. The library is not opened yet.
   std::unique_ptr<LibraryCalls> (*make)();
 };
@@ -45,7 +47,8 @@ const std::vector<const CallKind *> &callKinds();
 /// The kind with the number `number` (DPC_CALL_*); null if there is none.
 const CallKind *findCallKind(uint32_t number);
 
-extern const CallKind kProductCalls; // LibraryProducts.cpp
+extern const CallKind kProductCalls;     // LibraryProducts.cpp
+extern const CallKind kConvolutionCalls; // LibraryConvolutions.cpp
 
 } // namespace dpc
 

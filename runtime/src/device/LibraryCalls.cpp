@@ -11,21 +11,22 @@ dpc_status_t LibraryCalls::choose() {
     if (dpc_status_t status = findChoices(number, 1, &found))
       return status;
     if (!found.empty())
-      choices[number] = found[0];
+      if (dpc_status_t status = take(number, found[0]))
+        return status;
   }
   return DPC_OK;
 }
 
 dpc_status_t LibraryCalls::take(uint32_t number, const CallChoice &choice) {
-  if (choice.isMade)
-    if (dpc_status_t status = check(number, choice))
+  if (choice.isMade())
+    if (dpc_status_t status = prepare(number, choice))
       return status;
   choices.resize(size());
   choices[number] = choice;
   return DPC_OK;
 }
 
-dpc_status_t LibraryCalls::adopt(const CallChoice *all) {
+dpc_status_t LibraryCalls::adopt(const std::vector<CallChoice> &all) {
   for (uint32_t number = 0; number < size(); ++number)
     if (dpc_status_t status = take(number, all[number]))
       return status;

@@ -23,13 +23,12 @@ struct WantedCall {
 
 /// The algorithm with which a library computes a call.
 struct CallChoice {
-  /// The library's own description of the algorithm. Its size is that of
-  /// cublasLtMatmulAlgo_t, 64 bytes.
-  uint64_t algorithm[8] = {};
-  /// 1: the library computes the call. 0: the library does not support the call, so
-  /// the kernel of the launch runs instead.
-  uint32_t isMade = 0;
-  uint32_t reserved = 0;
+  /// The library's own description of the algorithm, as bytes: a cublasLtMatmulAlgo_t, or a plan
+  /// of cuDNN as text. Empty if the library does not support the call, so that the kernel of the
+  /// launch runs instead.
+  std::string algorithm;
+
+  bool isMade() const { return !algorithm.empty(); }
 };
 
 /// All library calls of one kind that a program makes on a device, and the library
@@ -78,14 +77,14 @@ public:
   /// The chosen algorithm of each call. Rank 0 sends these to the other ranks.
   const std::vector<CallChoice> &getChoices() const { return choices; }
   /// Uses the algorithms that another rank chose. `all` has one entry per call.
-  dpc_status_t adopt(const CallChoice *all);
+  dpc_status_t adopt(const std::vector<CallChoice> &all);
   /// Whether the library computes call `number`. If not, a kernel computes it.
-  bool isMade(uint32_t number) const { return number < choices.size() && choices[number].isMade; }
+  bool isMade(uint32_t number) const { return number < choices.size() && choices[number].isMade(); }
 
 protected:
-  /// Returns DPC_INVALID if the library does not support the algorithm `choice` for call
-  /// `number` on this device.
-  virtual dpc_status_t check(uint32_t number, const CallChoice &choice) = 0;
+  /// Prepares the library to compute call `number` with the algorithm `choice`. Returns
+  /// DPC_INVALID if the library does not support it on this device.
+  virtual dpc_status_t prepare(uint32_t number, const CallChoice &choice) = 0;
 
 private:
   std::vector<CallChoice> choices;

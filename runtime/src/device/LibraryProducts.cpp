@@ -58,7 +58,7 @@ public:
   std::string describe(uint32_t number) const override;
 
 protected:
-  dpc_status_t check(uint32_t number, const CallChoice &choice) override;
+  dpc_status_t prepare(uint32_t number, const CallChoice &choice) override;
 
 private:
   /// The library's descriptors of a product. The matrices have the names that the
@@ -72,7 +72,7 @@ private:
 
   dpc_status_t check(cuda::BlasStatus status, const char *what) const;
   /// Creates the descriptors of a product, unless they exist.
-  dpc_status_t prepare(Prepared &product);
+  dpc_status_t describe(Prepared &product);
   dpc_status_t layOut(const WantedProduct &wanted, uint32_t buffer, cuda::MatrixLayout *out);
   dpc_status_t findChoices(Prepared &product, cuda::MatmulPreference preference, size_t most,
                            std::vector<CallChoice> *out);
@@ -95,11 +95,14 @@ cuda::ComputeType computeType(const dpc_product_t &product) {
                                   : cuda::ComputeType::f32;
 }
 
+bool isProductAlgorithm(const std::string &algorithm) {
+  return algorithm.size() == sizeof(cuda::MatmulAlgorithm);
+}
+
 /// Converts an algorithm to the struct that the library expects.
 cuda::MatmulAlgorithm algorithmOf(const CallChoice &choice) {
   cuda::MatmulAlgorithm algorithm;
-  static_assert(sizeof algorithm.data == sizeof choice.algorithm, "an algorithm fits a choice");
-  std::copy(std::begin(choice.algorithm), std::end(choice.algorithm), algorithm.data);
+  std::memcpy(&algorithm, choice.algorithm.data(), sizeof algorithm);
   return algorithm;
 }
 
@@ -205,7 +208,7 @@ dpc_status_t LibraryProducts::layOut(const WantedProduct &wanted, uint32_t buffe
                "describing a matrix");
 }
 
-dpc_status_t LibraryProducts::prepare(Prepared &prepared) {
+dpc_status_t LibraryProducts::describe(Prepared &prepared) {
   if (prepared.description)
     return DPC_OK;
   const dpc_product_t &product = prepared.wanted.product;
@@ -283,10 +286,9 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
     return DPC_OK;
   for (int i = 0; i < count; ++i)
     if (found[i].status == cuda::BlasStatus::success) {
-      CallChoice &choice = out->emplace_back();
-      std::copy(std::begin(found[i].algorithm.data), std::end(found[i].algorithm.data),
-                choice.algorithm);
-      choice.isMade = 1;
+      const cuda::MatmulAlgorithm &algorithm = found[i].algorithm;
+      out->emplace_back().algorithm.assign(reinterpret_cast<const char *>(&algorithm),
+                                           sizeof algorithm);
     }
   return DPC_OK;
 }
@@ -295,7 +297,7 @@ dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most,
                                           std::vector<CallChoice> *out) {
   out->clear();
   Prepared &prepared = products[number];
-  if (dpc_status_t status = prepare(prepared))
+  if (dpc_status_t status = describe(prepared))
     return status;
   cuda::MatmulPreference preference = nullptr;
   if (dpc_status_t status = check(library.cublasLtMatmulPreferenceCreate(&preference),
@@ -306,15 +308,15 @@ dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most,
   return status;
 }
 
-dpc_status_t LibraryProducts::check(uint32_t number, const CallChoice &choice) {
+dpc_status_t LibraryProducts::prepare(uint32_t number, const CallChoice &choice) {
   Prepared &prepared = products[number];
-  if (dpc_status_t status = prepare(prepared))
+  if (dpc_status_t status = describe(prepared))
     return status;
   const cuda::MatmulAlgorithm algorithm = algorithmOf(choice);
   cuda::MatmulHeuristic found = {};
   return check(library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
                                                prepared.d, prepared.d, &algorithm, &found),
-               "this device does not make a product as that of rank 0");
+               "this device does not make a product as the rank that chose its algorithm");
 }
 
 dpc_status_t LibraryProducts::run(uint32_t number, const cuda::DevicePointer *buffers,
@@ -394,7 +396,8 @@ const CallKind kProductCalls = {
     DPC_CALL_PRODUCT,       "product",    "products",
     "products of matrices", "matrix",     "cuBLASLt",
     sizeof(dpc_product_t),  checkProduct, countProductBuffers,
-    checkProductBuffer,     isProductKey, makeProducts,
+    checkProductBuffer,     isProductKey, isProductAlgorithm,
+    makeProducts,
 };
 
 } // namespace dpc

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace dpc {
@@ -70,6 +71,38 @@ static uint32_t leaderOf(const dpc_program_t &program, uint32_t rank) {
   return leader;
 }
 
+/// The chosen algorithms as one message: for each call, the number of bytes of its algorithm, and
+/// then the bytes.
+static std::string packChoices(const LibraryCalls &calls) {
+  std::vector<CallChoice> choices = calls.getChoices();
+  choices.resize(calls.size());
+  std::string message;
+  for (const CallChoice &choice : choices) {
+    const uint64_t bytes = choice.algorithm.size();
+    message.append(reinterpret_cast<const char *>(&bytes), sizeof bytes);
+    message += choice.algorithm;
+  }
+  return message;
+}
+
+/// Sets `choices` to the algorithms of a message. Returns false if the message is not about
+/// `choices.size()` calls.
+static bool unpackChoices(const std::string &message, std::vector<CallChoice> &choices) {
+  size_t at = 0;
+  for (CallChoice &choice : choices) {
+    uint64_t bytes = 0;
+    if (message.size() - at < sizeof bytes)
+      return false;
+    std::memcpy(&bytes, message.data() + at, sizeof bytes);
+    at += sizeof bytes;
+    if (message.size() - at < bytes)
+      return false;
+    choice.algorithm = message.substr(at, bytes);
+    at += bytes;
+  }
+  return at == message.size();
+}
+
 /// The first rank of each stage chooses the algorithms of the stage's calls of one kind. The
 /// other ranks of the stage adopt them.
 static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, const dpc_program_t &program,
@@ -85,26 +118,33 @@ static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, const dpc_pr
   }
   if (control.world_size == 1)
     return DPC_OK;
-  std::vector<CallChoice> choices = own.calls->getChoices();
-  choices.resize(own.calls->size());
-  // Stages have different numbers of calls, but all ranks send equally many.
+  // Stages have different calls, but all ranks send equally many bytes.
+  std::string message = packChoices(*own.calls);
   std::vector<uint64_t> sizes(control.world_size);
-  const uint64_t mine = choices.size();
+  const uint64_t mine = message.size();
   if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, sizes.data()))
     return status;
-  choices.resize(*std::max_element(sizes.begin(), sizes.end()));
+  message.resize(*std::max_element(sizes.begin(), sizes.end()));
   // The window holds the message of this rank and those of all ranks.
-  const uint64_t atOnce = std::max<uint64_t>(1, (windowBytes - DPC_ALIGNMENT) /
-                                                    (control.world_size + 1) / sizeof(CallChoice));
-  std::vector<CallChoice> all(atOnce * control.world_size);
-  for (uint64_t first = 0; first < choices.size(); first += atOnce) {
-    const uint64_t count = std::min<uint64_t>(atOnce, choices.size() - first);
-    if (dpc_status_t status = gatherControl(control, window, choices.data() + first,
-                                            count * sizeof choices[0], all.data()))
+  const uint64_t atOnce =
+      std::max<uint64_t>(1, (windowBytes - DPC_ALIGNMENT) / (control.world_size + 1));
+  std::string all(atOnce * control.world_size, '\0');
+  for (uint64_t first = 0; first < message.size(); first += atOnce) {
+    const uint64_t count = std::min<uint64_t>(atOnce, message.size() - first);
+    if (dpc_status_t status =
+            gatherControl(control, window, message.data() + first, count, all.data()))
       return status;
-    std::copy_n(all.begin() + leader * count, count, choices.begin() + first);
+    std::copy_n(all.begin() + static_cast<ptrdiff_t>(leader * count), count,
+                message.begin() + static_cast<ptrdiff_t>(first));
   }
-  return control.rank == leader ? dpc_status_t(DPC_OK) : own.calls->adopt(choices.data());
+  if (control.rank == leader)
+    return DPC_OK;
+  message.resize(sizes[leader]);
+  std::vector<CallChoice> choices(own.calls->size());
+  if (!unpackChoices(message, choices))
+    return fail(DPC_INVALID, "rank %u does not make the %s of rank %u", control.rank,
+                own.kind->plural, leader);
+  return own.calls->adopt(choices);
 }
 
 dpc_status_t ProgramCalls::open(const dpc_program_t &program, dpc_comm_t &control, char *window,

@@ -29,11 +29,15 @@ static std::string namesOfKinds() {
   return names;
 }
 
-/// Whether `text` can be the key of a call of any kind.
-static bool isKey(const std::string &text) {
+/// Parses the algorithm of the call with the key `key`. Returns false if no call of any kind can
+/// have this key and this algorithm.
+static bool parseAlgorithm(const std::string &key, const std::string &text, std::string &out) {
+  out.resize(text.size() / 2);
   const std::vector<const CallKind *> &kinds = callKinds();
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](const CallKind *kind) { return kind->isKey(text); });
+  return fromHex(text, out.data(), out.size()) &&
+         std::any_of(kinds.begin(), kinds.end(), [&](const CallKind *kind) {
+           return kind->isKey(key) && kind->isAlgorithm(out);
+         });
 }
 
 TunedCalls::TunedCalls(std::string device, uint64_t libraryVersion)
@@ -54,9 +58,7 @@ dpc_status_t TunedCalls::read(const std::string &path) {
     for (char c : line)
       c == '\t' ? void(fields.emplace_back()) : fields.back().push_back(c);
     Entry entry;
-    entry.choice.isMade = 1;
-    if (fields.size() != 6 || !isKey(fields[3]) ||
-        !fromHex(fields[4], entry.choice.algorithm, sizeof entry.choice.algorithm))
+    if (fields.size() != 6 || !parseAlgorithm(fields[3], fields[4], entry.choice.algorithm))
       return fail(DPC_INVALID, "%s: line %zu is no %s with its algorithm", path.c_str(), number,
                   namesOfKinds().c_str());
     entry.words = fields[2];
@@ -83,7 +85,7 @@ dpc_status_t TunedCalls::write(const std::string &path) const {
   for (const auto &[key, entry] : entries) {
     const size_t call = key.rfind('\t');
     text += key.substr(0, call) + "\t" + entry.words + key.substr(call) + "\t" +
-            toHex(entry.choice.algorithm, sizeof entry.choice.algorithm) + "\t" +
+            toHex(entry.choice.algorithm.data(), entry.choice.algorithm.size()) + "\t" +
             entry.microseconds + "\n";
   }
   AtomicFile file;

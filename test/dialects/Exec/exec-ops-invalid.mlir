@@ -375,6 +375,56 @@ module @product_refuses_short_stride attributes {x = #exec.call<product {type = 
 module @product_refuses_short_transposed_stride attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 63, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
+
+// expected-error@+1 {{a convolution of 'i32' is none of a library}}
+module @convolution_refuses_integers attributes {x = #exec.call<convolution {result = y, type = i32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a convolution of 'bf16' in tf32 is none of a library}}
+module @convolution_refuses_tf32_of_bf16 attributes {x = #exec.call<convolution {result = y, type = bf16, tf32 = true, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{result 'z' is none of x, w, y}}
+module @convolution_refuses_unknown_result attributes {x = #exec.call<convolution {result = z, type = f32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a convolution has 1 spatial dimensions, not 2 or 3}}
+module @convolution_refuses_one_dimension attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 1, groups = 1, strides = [1], dilations = [1], padLow = [1], padHigh = [1], x = {extents = [8, 16, 14], strides = [224, 14, 1]}, w = {extents = [32, 16, 3], strides = [48, 3, 1]}, y = {extents = [8, 32, 14], strides = [448, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{strides has 2 numbers, not 3}}
+module @convolution_refuses_four_dimensions attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 4, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{dilations has 1 numbers, not 2}}
+module @convolution_refuses_missing_number attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a convolution of 8x16x14x14 by 32x16x3x3 with 1 groups does not give 8x32x14x13}}
+module @convolution_refuses_other_output attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 13], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a convolution of 8x16x14x14 by 32x16x3x3 with 2 groups does not give 8x32x14x14}}
+module @convolution_refuses_other_channels attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 2, groups = 2, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{elements of the convolution's tensor x of 8x16x14x14 have one place, or are too far apart}}
+module @convolution_refuses_overlap attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 13, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a convolution has 2 buffers, not 4}}
+module @convolution_refuses_two_buffers attributes {x = #exec.call<convolution {result = y, type = f32, tf32 = false, spatial = 2, groups = 1, strides = [1, 1], dilations = [1, 1], padLow = [1, 1], padHigh = [1, 1], x = {extents = [8, 16, 14, 14], strides = [3136, 196, 14, 1]}, w = {extents = [32, 16, 3, 3], strides = [144, 9, 3, 1]}, y = {extents = [8, 32, 14, 14], strides = [6272, 196, 14, 1]}}, buffers = [0, 1]>} {}
+
+// -----
 // routine_c1
 module @routine_refuses_unknown_entry {
 // expected-error @+1 {{belongs to @eval, which is no exec.entry}}
