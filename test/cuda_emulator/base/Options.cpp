@@ -76,6 +76,7 @@ static Options fromEnvironment() {
   readFailure("DPC_EMU_NCCL_FAIL", options.ncclFailRank, options.ncclFailAt);
   readFailure("DPC_EMU_KERNEL_FAIL", options.kernelFailDevice, options.kernelFailAt);
   options.slowAlgorithm = read("DPC_EMU_LT_SLOW") ? int(number("DPC_EMU_LT_SLOW", 0)) : -1;
+  options.slowSetting = read("DPC_EMU_DNN_SLOW") ? int(number("DPC_EMU_DNN_SLOW", 0)) : -1;
   if (const char *folder = read("DPC_EMU_CACHE"))
     options.cacheFolder = folder;
   if (const char *file = read("DPC_EMU_COUNT"))

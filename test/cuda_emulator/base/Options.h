@@ -38,6 +38,7 @@ struct Options {
   int kernelFailDevice;  // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
   uint64_t kernelFailAt;
   int slowAlgorithm;       // LT_SLOW=N: products by cuBLASLt's algorithm N (from 0) take longer
+  int slowSetting;         // DNN_SLOW=N: convolutions by cuDNN's setting N (from 0) take longer
   std::string cacheFolder; // CACHE: compiled kernels; "" keeps none
   std::string countFile;   // COUNT: where calls and accesses are counted; "" counts nothing
   std::string dumpFile;    // DUMP: where the code of the last kernel is written
