@@ -7,12 +7,12 @@
 
 namespace dpc {
 
-/// The code that multiplies matrices, on a device that may have a library of
-/// matrix products.
+/// The code that multiplies matrices and computes convolutions, on a device that may have
+/// libraries for both.
 enum class ProductMaker {
-  bySize,    ///< the library, if the product is large
+  bySize,    ///< the library, if the product or convolution is large
   generated, ///< generated kernels
-  library    ///< the library, for every product that it supports
+  library    ///< the library, for everything that it supports
 };
 
 /// The name that options and attributes use: auto, generated or library.

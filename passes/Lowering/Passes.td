@@ -33,9 +33,9 @@ defvar kernelOptions = [
   Option<"orderedSums", "ordered-sums", "bool", "false",
          "Every sum adds its terms in their order">,
   Option<"tf32", "tf32", "bool", "false",
-         "Products of f32 may round their factors to tf32">,
+         "Products and convolutions of f32 may round their factors to tf32">,
   Option<"products", "products", "::dpc::ProductMaker", "::dpc::ProductMaker::bySize",
-         "Who multiplies matrices on a device that may have a library for it",
+         "Who multiplies matrices and convolves on a device that may have a library for it",
          [{::llvm::cl::values(
              clEnumValN(::dpc::ProductMaker::bySize, "auto", "The library, where they are large"),
              clEnumValN(::dpc::ProductMaker::generated, "generated", "The kernels themselves"),

@@ -108,7 +108,7 @@ TEST_F(CudnnPlans, Tf32) { checkAll(DPC_F32, /*tf32=*/true); }
 TEST_F(CudnnPlans, Bf16) { checkAll(DPC_BF16); }
 TEST_F(CudnnPlans, F16) { checkAll(DPC_F16); }
 
-// Groups, dilations and f64 have plans too, if only of the library's plain engines.
+// Groups, dilations, uneven padding and f64 have plans too, if only of the library's plain engines.
 TEST_F(CudnnPlans, OtherConvolutions) {
   for (uint32_t result = 0; result < DPC_CONVOLUTION_WORKSPACE; ++result) {
     for (uint32_t dtype : {DPC_F32, DPC_BF16})
@@ -117,7 +117,9 @@ TEST_F(CudnnPlans, OtherConvolutions) {
         const dpc_convolution_t convolution = makeConvolution(result, dtype, shape);
         EXPECT_EQ(find(convolution, dpc_convolution_workspace_bytes(&convolution)).size(), 1u);
       }
-    const dpc_convolution_t f64 = makeConvolution(result, DPC_F64, {8, 16, 14, 16, 3, 1});
+    dpc_convolution_t f64 = makeConvolution(result, DPC_F64, {8, 16, 14, 16, 3, 1});
+    f64.pad_low[0] += 1;
+    f64.pad_high[0] -= 1;
     EXPECT_EQ(find(f64, dpc_convolution_workspace_bytes(&f64)).size(), 1u);
   }
 }

@@ -30,7 +30,7 @@ def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "NAME,..", "What evaluation reports beside the loss: accuracy (a cross-entropy always has it), top-5 or perplexity of a cross-entropy, binary-accuracy of bce-with-logits, output:NAME, the mean of an output", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N or warmup=P% of the total (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
-def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda); what a file has in 16 bits trains in f32", training>;
+def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products and convolutions round their factors to 10 bits (--target=cuda); what a file has in 16 bits trains in f32", training>;
 def grad_reduce : Value<"grad-reduce", "TYPE", "The type in which ranks sum gradients: f32 (default, that of the parameters) or bf16", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;
 def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>, Alias<microbatches>;
@@ -74,7 +74,7 @@ def save_kernels : Value<"save-kernels", "FOLDER", "Write the code of each kerne
 def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for later compiles (default ~/.cache/dpc/kernels; 1 GiB at most)", output>;
 def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
-def products : Value<"products", "WHO", "Who multiplies matrices for --target=cuda: auto (default: cuBLASLt where they are large), library (wherever it can) or generated (kernels)", output>;
+def products : Value<"products", "WHO", "Who multiplies matrices and convolves for --target=cuda: auto (default: cuBLASLt and cuDNN where they are large), library (wherever they can) or generated (kernels)", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure each kernel on this machine for the times of --explain, and keep the times beside the kernels (--target=cpu)">, Group<output>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, ordered, scheduled, exec (default: none)", output>;

@@ -7,7 +7,7 @@ using namespace dpc;
 
 std::optional<PlannedCall> dpc::planCall(const KernelGraph &graph, const LoopGroup &group,
                                          const CallOptions &options) {
-  static CallPlanner *const planners[] = {planProduct};
+  static CallPlanner *const planners[] = {planProduct, planConvolution};
   for (CallPlanner *plan : planners)
     if (std::optional<PlannedCall> call = plan(graph, group, options))
       return call;

@@ -30,11 +30,17 @@ struct PlannedCall {
   bool isComplete = true;
 };
 
+/// Limits of ProductMaker::bySize, in multiplications. A library computes a product or a
+/// convolution of at least kLargeCall multiplications if it computes the complete group of loops.
+/// If the library computes only the first stage, a second launch must read the stored result
+/// again. This is worth its cost from kVeryLargeCall multiplications on.
+inline constexpr int64_t kLargeCall = 1 << 24, kVeryLargeCall = 1 << 27;
+
 /// The options that decide which groups of loops become library calls.
 struct CallOptions {
-  /// Which matrix products a library computes: none, large ones or all.
+  /// Which matrix products and convolutions a library computes: none, large ones or all.
   ProductMaker products = ProductMaker::generated;
-  /// Whether products of f32 may round their factors to tf32.
+  /// Whether products and convolutions of f32 may round their factors to tf32.
   bool tf32 = false;
 };
 
@@ -58,7 +64,8 @@ bool wantsNarrowAddend(nn::DotOp dot, const CallOptions &options);
 /// has such a function, in a file of its own.
 using CallPlanner = std::optional<PlannedCall>(const KernelGraph &graph, const LoopGroup &group,
                                                const CallOptions &options);
-CallPlanner planProduct; // Product.cpp
+CallPlanner planProduct;     // Product.cpp
+CallPlanner planConvolution; // Convolution.cpp
 
 } // namespace dpc
 

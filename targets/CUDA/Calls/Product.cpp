@@ -15,12 +15,6 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Limits of ProductMaker::bySize, in multiplications. A library computes a product of at
-/// least kLargeProduct multiplications if it computes the complete group of loops. If the
-/// library computes only the product, a second launch must read the stored product again.
-/// This is worth its cost from kVeryLargeProduct multiplications on.
-static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
-
 namespace {
 /// A product, and the values of the kernel in its buffers. `addend` is the matrix or
 /// vector of the epilogue; null without an epilogue.
@@ -206,7 +200,7 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   const Type factors = nn::typeOf(dot.getLhs()).getElementType();
   const bool hasUnits = factors.isBF16() || factors.isF16() || (factors.isF32() && options.tf32);
   if (!hasUnits || (options.products != ProductMaker::library &&
-                    countMultiplications(dot) < static_cast<uint64_t>(kLargeProduct)))
+                    countMultiplications(dot) < static_cast<uint64_t>(kLargeCall)))
     return 1;
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
 }
@@ -240,7 +234,7 @@ std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const Loop
   const dpc_product_t &product = plan->product;
   if (options.products == ProductMaker::bySize &&
       countMultiplications(dot) <
-          static_cast<uint64_t>(call.isComplete ? kLargeProduct : kVeryLargeProduct))
+          static_cast<uint64_t>(call.isComplete ? kLargeCall : kVeryLargeCall))
     return std::nullopt;
   call.kind = DPC_CALL_PRODUCT;
   call.description = std::string(reinterpret_cast<const char *>(&product), sizeof product);

@@ -32,7 +32,7 @@ static bool isSupported(const DnnEngine &engine, const DnnConvolution &c) {
     if (tensor.type != type)
       return false;
   for (int i = 0; i < 3; ++i)
-    if (c.padLow[i] != c.padHigh[i])
+    if (c.padLow[i] != c.padHigh[i] && engine.index != DnnEngine::plain)
       return false;
   if ((type == DnnDataType::f64) != (c.compute == DnnDataType::f64))
     return false;

@@ -66,10 +66,12 @@ CodeOptions withLibrary() {
   return options;
 }
 
-/// A library computes all products that it supports, in every element type that it has.
+/// Libraries compute all products and convolutions that they support, in every element type that
+/// they have.
 TEST_P(GridCodegenCase, Library) {
-  if (isLaterRun() || !StringRef(GetParam().text).contains("nn.dot"))
-    GTEST_SKIP() << "no product, or in the long run";
+  const StringRef text = GetParam().text;
+  if (isLaterRun() || !(text.contains("nn.dot") || text.contains("nn.conv")))
+    GTEST_SKIP() << "no product or convolution, or in the long run";
   auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
     return DeviceKernel::create(op, withLibrary());
   };
@@ -304,6 +306,77 @@ TEST_F(GridCodegen, LibraryEpilogues) {
       });
     }
   }
+}
+
+// Tests which convolutions a library computes, and that it gets their geometry.
+TEST_F(GridCodegen, LibraryConvolutions) {
+  const std::pair<OpCase, size_t> cases[] = {
+      {{"nn.conv %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations [1, 2] groups 2 : "
+        "tensor<2x32x9x6xf64>, tensor<48x16x3x2xf64> -> tensor<2x48x5x4xf64>",
+        {{"2x32x9x6xf64"}, {"48x16x3x2xf64"}}},
+       1},
+      {{"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations [1, 2] "
+        "groups 2 : tensor<2x48x5x4xf64>, tensor<48x16x3x2xf64> -> tensor<2x32x9x6xf64>",
+        {{"2x48x5x4xf64"}, {"48x16x3x2xf64"}}},
+       1},
+      {{"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations [1, 2] "
+        "groups 2 : tensor<2x32x9x6xf64>, tensor<2x48x5x4xf64> -> tensor<48x16x3x2xf64>",
+        {{"2x32x9x6xf64"}, {"2x48x5x4xf64"}}},
+       1},
+      // One dimension becomes two.
+      {{"nn.conv %a, %b strides [2] padLow [2] padHigh [2] dilations [2] groups 1 : "
+        "tensor<3x16x21xf64>, tensor<24x16x3xf64> -> tensor<3x24x11xf64>",
+        {{"3x16x21xf64"}, {"24x16x3xf64"}}},
+       1},
+      {{"nn.conv_input_grad %a, %b strides [2] padLow [2] padHigh [2] dilations [2] groups 1 : "
+        "tensor<3x24x11xf64>, tensor<24x16x3xf64> -> tensor<3x16x21xf64>",
+        {{"3x24x11xf64"}, {"24x16x3xf64"}}},
+       1},
+      {{"nn.conv_weight_grad %a, %b strides [2] padLow [2] padHigh [2] dilations [2] groups 1 : "
+        "tensor<3x16x21xf64>, tensor<3x24x11xf64> -> tensor<24x16x3xf64>",
+        {{"3x16x21xf64"}, {"3x24x11xf64"}}},
+       1},
+      {{"nn.conv %a, %b strides [1, 2, 1] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] "
+        "groups 1 : tensor<2x16x4x5x3xf64>, tensor<24x16x3x2x3xf64> -> tensor<2x24x4x2x3xf64>",
+        {{"2x16x4x5x3xf64"}, {"24x16x3x2x3xf64"}}},
+       1},
+      // Another padding on each side.
+      {{"nn.conv %a, %b strides [1, 1] padLow [0, 1] padHigh [2, 1] dilations [1, 1] groups 1 : "
+        "tensor<2x16x5x5xf64>, tensor<24x16x3x3xf64> -> tensor<2x24x5x5xf64>",
+        {{"2x16x5x5xf64"}, {"24x16x3x3xf64"}}},
+       1},
+      // Padding that crops is none of a library.
+      {{"nn.conv %a, %b strides [1, 1] padLow [-1, 0] padHigh [1, 0] dilations [1, 1] groups 1 : "
+        "tensor<2x16x7x7xf64>, tensor<24x16x3x3xf64> -> tensor<2x24x5x5xf64>",
+        {{"2x16x7x7xf64"}, {"24x16x3x3xf64"}}},
+       0},
+      // The library computes the convolution, and a second launch the bias and the ReLU.
+      {{"%e = nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 "
+        ": tensor<2x16x6x6xf64>, tensor<16x16x3x3xf64> -> tensor<2x16x6x6xf64> %v = nn.broadcast "
+        "%c [1] : tensor<16xf64> -> tensor<2x16x6x6xf64> %s = nn.add %e, %v : tensor<2x16x6x6xf64> "
+        "nn.relu %s : tensor<2x16x6x6xf64>",
+        {{"2x16x6x6xf64"}, {"16x16x3x3xf64"}, {"16xf64"}}},
+       1}};
+  const std::pair<StringRef, double> types[] = {
+      {"f64", 1e-12}, {"f32", 3e-5}, {"f16", 2e-2}, {"bf16", 5e-2}};
+  for (const auto &[one, calls] : cases)
+    for (auto [type, tolerance] : types) {
+      SCOPED_TRACE(one.text);
+      const size_t wanted = calls;
+      check(one, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+        auto kernel = DeviceKernel::create(op, withLibrary());
+        EXPECT_EQ(kernel->countCalls(), wanted);
+        return kernel;
+      });
+    }
+  // Convolutions in bf16 with results of f32 are kernels.
+  Kernel wide = parseKernel(
+      context,
+      {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : "
+       "tensor<2x16x6x6xbf16>, tensor<16x16x3x3xbf16> -> tensor<2x16x6x6xf32>",
+       {{"2x16x6x6xbf16"}, {"16x16x3x3xbf16"}}},
+      "f64");
+  EXPECT_EQ(DeviceKernel::create(wide.op, withLibrary())->countCalls(), 0u);
 }
 
 // Kernels compute small products, and products whose sums must keep their order.

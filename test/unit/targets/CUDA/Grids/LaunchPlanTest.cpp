@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/NNDialect.h"
 #include "dpc/calls.h"
+#include "dpc/convolution.h"
 #include "dpc/product.h"
 #include "targets/CUDA/CUDATarget.h"
 #include "targets/Target.h"
@@ -253,6 +254,50 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
   // The launch must compute the result of its call.
   plan.launches[0].call->result = graph->getRoots()[0]->getResult(0);
   EXPECT_EQ(refusal(), "launch 0 does not compute the result of its library call");
+}
+
+// A library computes a convolution, and another launch the rest of the group.
+TEST_F(LaunchPlanTest, AConvolutionOfALibrary) {
+  auto readFor = [&](int64_t size, StringRef window, StringRef next, ProductMaker maker) {
+    const std::string extents = "16x16x" + std::to_string(size) + "x" + std::to_string(size),
+                      type = "tensor<" + extents + "xf32>", result = "tensor<16x16x3x3xf32>";
+    read(extents,
+         (next.empty() ? "%r" : "%c") +
+             std::string(" = nn.conv %a, %a strides [1, 1] padLow [1, 1] padHigh ") + window.str() +
+             " dilations [1, 1] groups 1 : " + type + ", " + type + " -> " + result + next.str(),
+         "16x16x3x3x");
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{maker}});
+    EXPECT_EQ(refusal(), "");
+  };
+  const StringRef exp = " %r = nn.exp %c : tensor<16x16x3x3xf32>", pad = "[1, 1]";
+  readFor(3, pad, exp, ProductMaker::library);
+  ASSERT_EQ(plan.launches.size(), 2u);
+  ASSERT_TRUE(plan.launches[0].call);
+  EXPECT_EQ(plan.launches[0].group.stages.size(), 1u);
+  EXPECT_EQ(plan.launches[1].kind, Kind::elements);
+  const PlannedCall &call = *plan.launches[0].call;
+  EXPECT_EQ(call.kind, DPC_CALL_CONVOLUTION);
+  EXPECT_FALSE(call.isComplete);
+  dpc_convolution_t convolution;
+  ASSERT_EQ(call.description.size(), sizeof convolution);
+  std::memcpy(&convolution, call.description.data(), sizeof convolution);
+  EXPECT_TRUE(dpc_convolution_is_valid(&convolution));
+  EXPECT_EQ(convolution.result, uint32_t(DPC_CONVOLUTION_Y));
+  EXPECT_EQ(convolution.x.strides[0], 144u);
+  EXPECT_EQ(convolution.x.strides[3], 1u);
+  const Value a = graph->getReads(graph->getRoots()[0])[0];
+  EXPECT_EQ(call.buffers, SmallVector<Value>({a, a, call.result, nullptr}));
+  EXPECT_EQ(call.workspaceBytes,
+            static_cast<int64_t>(dpc_convolution_workspace_bytes(&convolution)));
+  // Without ops after it, a library computes the complete group.
+  readFor(3, pad, "", ProductMaker::library);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_TRUE(plan.launches[0].call->isComplete);
+  // A small convolution is the kernel's, and so is one that crops.
+  readFor(3, pad, "", ProductMaker::bySize);
+  EXPECT_FALSE(plan.launches[0].call);
+  readFor(3, pad, "", ProductMaker::generated);
+  EXPECT_FALSE(plan.launches[0].call);
 }
 
 TEST_F(LaunchPlanTest, ASmallProductIsElements) {

@@ -1,0 +1,118 @@
+// Finds the convolutions that a library can compute, and their gradients. The library makes no
+// epilogue: cuDNN fuses ops only by engines that it compiles at run time.
+
+#include "dpc/convolution.h"
+#include "dialects/Interfaces/ElementTypes.h"
+#include "dialects/NN/IR/Convolution.h"
+#include "dpc/calls.h"
+#include "targets/CUDA/Calls/Calls.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+/// A convolution or a gradient of one, with the values that are x, w and y.
+struct ConvolutionPlan {
+  dpc_convolution_t convolution = {};
+  Value tensors[DPC_CONVOLUTION_WORKSPACE];
+  int64_t multiplications = 0;
+};
+} // namespace
+
+/// Describes a dense, row-major tensor. The library knows no convolutions over one dimension, so
+/// these get another spatial dimension of extent 1.
+static dpc_convolution_tensor_t describeTensor(RankedTensorType type) {
+  SmallVector<int64_t> extents(type.getShape());
+  if (extents.size() == 3)
+    extents.insert(extents.begin() + 2, 1);
+  dpc_convolution_tensor_t tensor = {};
+  uint64_t stride = 1;
+  for (size_t i = extents.size(); i-- > 0;) {
+    tensor.extents[i] = static_cast<uint64_t>(extents[i]);
+    tensor.strides[i] = stride;
+    stride *= tensor.extents[i];
+  }
+  return tensor;
+}
+
+/// Copies numbers of a window, one per spatial dimension. Dimensions that describeTensor added get
+/// `added`. Negative numbers become ones that no library supports.
+static void copyNumbers(ArrayRef<int64_t> from, uint64_t added, uint64_t *to) {
+  if (from.size() == 1)
+    *to++ = added;
+  llvm::copy(from, to);
+}
+
+/// Describes the convolution that `op` computes. Returns nullopt if `op` is none, or if no library
+/// supports it: a result of another type than the factors, or padding that crops.
+static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
+  ConvolutionPlan plan;
+  dpc_convolution_t &convolution = plan.convolution;
+  std::optional<nn::Convolution> shapes;
+  auto set = [&](nn::Convolution found, uint32_t result, Value x, Value w, Value y) {
+    shapes = found;
+    convolution.result = result;
+    plan.tensors[DPC_CONVOLUTION_X] = x;
+    plan.tensors[DPC_CONVOLUTION_W] = w;
+    plan.tensors[DPC_CONVOLUTION_Y] = y;
+  };
+  TypeSwitch<Operation *>(op)
+      .Case([&](nn::ConvOp conv) {
+        set(conv.getConvolution(), DPC_CONVOLUTION_Y, conv.getInput(), conv.getKernel(),
+            conv.getResult());
+      })
+      .Case([&](nn::ConvInputGradOp conv) {
+        set(conv.getConvolution(), DPC_CONVOLUTION_X, conv.getResult(), conv.getKernel(),
+            conv.getGrad());
+      })
+      .Case([&](nn::ConvWeightGradOp conv) {
+        set(conv.getConvolution(), DPC_CONVOLUTION_W, conv.getInput(), conv.getResult(),
+            conv.getGrad());
+      });
+  if (!shapes || shapes->x.getElementType() != shapes->w.getElementType() ||
+      shapes->x.getElementType() != shapes->y.getElementType())
+    return std::nullopt;
+  convolution.dtype = dtypeOf(shapes->x.getElementType());
+  convolution.tf32 = tf32 && convolution.dtype == DPC_F32;
+  convolution.spatial = static_cast<uint32_t>(std::max<int64_t>(2, shapes->x.getRank() - 2));
+  convolution.groups = static_cast<uint64_t>(shapes->groups);
+  copyNumbers(shapes->window.strides, 1, convolution.strides);
+  copyNumbers(shapes->window.dilations, 1, convolution.dilations);
+  copyNumbers(shapes->window.padLow, 0, convolution.pad_low);
+  copyNumbers(shapes->window.padHigh, 0, convolution.pad_high);
+  convolution.x = describeTensor(shapes->x);
+  convolution.w = describeTensor(shapes->w);
+  convolution.y = describeTensor(shapes->y);
+  plan.multiplications = shapes->getFlops() / 2;
+  return dpc_convolution_is_valid(&convolution) ? std::optional(plan) : std::nullopt;
+}
+
+/// Plans a library call for the convolution in the first stage of `group`, as planProduct does for
+/// products.
+std::optional<PlannedCall> dpc::planConvolution(const KernelGraph &graph, const LoopGroup &group,
+                                                const CallOptions &options) {
+  if (options.products == ProductMaker::generated)
+    return std::nullopt;
+  std::optional<ConvolutionPlan> plan = planTensors(group.stages[0].roots[0], options.tf32);
+  if (!plan)
+    return std::nullopt;
+  const dpc_convolution_t &convolution = plan->convolution;
+  for (uint32_t buffer = 0; buffer < DPC_CONVOLUTION_WORKSPACE; ++buffer)
+    if (buffer != convolution.result && !isa<BlockArgument>(plan->tensors[buffer]) &&
+        !graph.isMaterialised(plan->tensors[buffer]))
+      return std::nullopt;
+  PlannedCall call;
+  call.isComplete = group.stages.size() == 1;
+  if (options.products == ProductMaker::bySize &&
+      plan->multiplications < (call.isComplete ? kLargeCall : kVeryLargeCall))
+    return std::nullopt;
+  call.kind = DPC_CALL_CONVOLUTION;
+  call.description = std::string(reinterpret_cast<const char *>(&convolution), sizeof convolution);
+  call.buffers.append(std::begin(plan->tensors), std::end(plan->tensors));
+  call.buffers.push_back(/*workspace=*/nullptr);
+  call.workspaceBytes = static_cast<int64_t>(dpc_convolution_workspace_bytes(&convolution));
+  call.result = plan->tensors[convolution.result];
+  return call;
+}
