@@ -215,6 +215,12 @@ public:
     return false;
   }
 
+  /// Whether `op`, which sums products of 16-bit factors to a wider result, becomes much faster if
+  /// its result has 16 bits too.
+  virtual bool prefersNarrowSums(mlir::Operation *op, const CodeOptions &options) const {
+    return false;
+  }
+
   /// Computes the needs of the code that `emitKernel` generates for `op` with
   /// `options`, without generating code. Fails with an error if `emitKernel` would
   /// fail.

@@ -119,6 +119,28 @@ def RoundAddends : Pass<"dpc-round-addends", "mlir::ModuleOp"> {
   let options = kernelOptions;
 }
 
+def NarrowSums : Pass<"dpc-narrow-sums", "mlir::ModuleOp"> {
+  let summary = "Lets ops return sums of 16-bit factors in 16 bits, where a library has no others";
+  let description = [{
+    `dpc-widen-sums` gives the gradients of weights the type of their readers, f32. No engine of
+    cuDNN returns sums of 16-bit factors in f32. If the target prefers a result of the type of the
+    factors, so that a library can compute the op, the pass gives the op this type. An
+    `nn.convert` widens the result for its readers. The sums themselves are f32, and are
+    rounded once. Ranks and microbatches add them up after the conversion.
+
+    Needs: static shapes, `dpc-describe-machine`. Keeps: results, up to one rounding to 16 bits.
+
+    ```mlir sketch
+    %d = nn.conv_weight_grad %x, %g ... : tensor<64x64x56x56xbf16>, tensor<64x64x56x56xbf16> -> tensor<64x64x3x3xf32>
+    // becomes
+    %n = nn.conv_weight_grad %x, %g ... : ... -> tensor<64x64x3x3xbf16>
+    %d = nn.convert %n : tensor<64x64x3x3xbf16> -> tensor<64x64x3x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = kernelOptions;
+}
+
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{

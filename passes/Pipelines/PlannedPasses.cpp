@@ -119,6 +119,10 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   division.explain = explain;
   manager.addPass(createDivideUpdates(division));
 
+  // Narrow sums before kernels are formed, so that the conversion is part of the kernel that reads
+  // the sum.
+  manager.addPass(createNarrowSums(kernelOptions<NarrowSumsOptions>(plan.kernels)));
+
   // Align products before pieces and kernels are formed, so that the padding of a factor is part
   // of the piece and of the kernel that compute the factor.
   manager.addPass(createReadInPlace());

@@ -77,6 +77,10 @@ public:
            dpc::wantsNarrowAddend(cast<nn::DotOp>(product), callOptions(options));
   }
 
+  bool prefersNarrowSums(Operation *op, const CodeOptions &options) const override {
+    return !options.orderedSums && payingGridFill(op) && needsNarrowSums(op, callOptions(options));
+  }
+
   FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }

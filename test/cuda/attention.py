@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from runs import e2e, interp, Runner
+from runs import interp, ROOT, Runner
 
 PRECISIONS = 'f32', 'tf32', 'bf16', 'f16'
 # Of losses, relative. The first steps count: later ones are off by how rounding carries a run.
@@ -109,8 +109,7 @@ def check_attention(runner, case, precision):
     layers = len(LAYERS) if case == 'heads' else 1
     if names.count('attention') < layers or names.count('attention_grad') < layers:
         raise interp.Failed(f'{names.count("attention")} attentions and {names.count("attention_grad")} gradients')
-    judged = subprocess.run([os.path.join(e2e.ROOT if hasattr(e2e, 'ROOT') else os.path.join(os.path.dirname(__file__), '..', '..'),
-                                          'scripts', 'check-kernels'), out + '.kernels', '--rows=9'],
+    judged = subprocess.run([os.path.join(ROOT, 'scripts', 'check-kernels'), out + '.kernels', '--rows=9'],
                             capture_output=True, text=True, timeout=300)
     if judged.returncode:
         raise interp.Failed(judged.stdout + judged.stderr)

@@ -60,6 +60,10 @@ int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 /// result's type before it stores the result.
 bool wantsNarrowAddend(nn::DotOp dot, const CallOptions &options);
 
+/// Whether a library computes `op`, a convolution or a gradient of one with 16-bit factors and
+/// a wider result, only if the result has 16 bits too.
+bool needsNarrowSums(mlir::Operation *op, const CallOptions &options);
+
 /// The type of a function that does the same as planCall for one kind of calls. Each kind
 /// has such a function, in a file of its own.
 using CallPlanner = std::optional<PlannedCall>(const KernelGraph &graph, const LoopGroup &group,

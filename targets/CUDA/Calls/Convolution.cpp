@@ -45,8 +45,8 @@ static void copyNumbers(ArrayRef<int64_t> from, uint64_t added, uint64_t *to) {
   llvm::copy(from, to);
 }
 
-/// Describes the convolution that `op` computes. Returns nullopt if `op` is none, or if no library
-/// supports it: a result of another type than the factors, or padding that crops.
+/// Describes the convolution that `op` computes, as if its result had the type of its factors.
+/// Returns nullopt if `op` is none, or if no library supports it, e.g. padding that crops.
 static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
   ConvolutionPlan plan;
   dpc_convolution_t &convolution = plan.convolution;
@@ -71,10 +71,9 @@ static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
         set(conv.getConvolution(), DPC_CONVOLUTION_W, conv.getInput(), conv.getResult(),
             conv.getGrad());
       });
-  if (!shapes || shapes->x.getElementType() != shapes->w.getElementType() ||
-      shapes->x.getElementType() != shapes->y.getElementType())
+  if (!shapes)
     return std::nullopt;
-  convolution.dtype = dtypeOf(shapes->x.getElementType());
+  convolution.dtype = dtypeOf(nn::typeOf(op->getOperand(0)).getElementType());
   convolution.tf32 = tf32 && convolution.dtype == DPC_F32;
   convolution.spatial = static_cast<uint32_t>(std::max<int64_t>(2, shapes->x.getRank() - 2));
   convolution.groups = static_cast<uint64_t>(shapes->groups);
@@ -89,14 +88,30 @@ static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
   return dpc_convolution_is_valid(&convolution) ? std::optional(plan) : std::nullopt;
 }
 
+/// Whether the result of `op` has the type of its factors, as that of a library has.
+static bool hasTypeOfFactors(Operation *op) {
+  return nn::typeOf(op->getResult(0)).getElementType() ==
+         nn::typeOf(op->getOperand(0)).getElementType();
+}
+
+bool dpc::needsNarrowSums(Operation *op, const CallOptions &options) {
+  if (options.products == ProductMaker::generated)
+    return false;
+  const std::optional<ConvolutionPlan> plan = planTensors(op, options.tf32);
+  return plan && !hasTypeOfFactors(op) &&
+         dpc_convolution_type_bytes(plan->convolution.dtype) == 2 &&
+         (options.products == ProductMaker::library || plan->multiplications >= kLargeCall);
+}
+
 /// Plans a library call for the convolution in the first stage of `group`, as planProduct does for
 /// products.
 std::optional<PlannedCall> dpc::planConvolution(const KernelGraph &graph, const LoopGroup &group,
                                                 const CallOptions &options) {
   if (options.products == ProductMaker::generated)
     return std::nullopt;
-  std::optional<ConvolutionPlan> plan = planTensors(group.stages[0].roots[0], options.tf32);
-  if (!plan)
+  Operation *root = group.stages[0].roots[0];
+  std::optional<ConvolutionPlan> plan = planTensors(root, options.tf32);
+  if (!plan || !hasTypeOfFactors(root))
     return std::nullopt;
   const dpc_convolution_t &convolution = plan->convolution;
   for (uint32_t buffer = 0; buffer < DPC_CONVOLUTION_WORKSPACE; ++buffer)

@@ -1,5 +1,5 @@
-// Convolutions of the emulated cuDNN against sums written out here; which engines dpc takes of those
-// that the library proposes; and what NVIDIA's documentation refuses.
+// Convolutions of the emulated cuDNN against sums written out here; which engines dpc takes of
+// those that the library proposes; and what NVIDIA's documentation refuses.
 #include "runtime/src/cudnn/ConvolutionPlans.h"
 #include "test/cuda_emulator/base/Elements.h"
 #include "test/cuda_emulator/tests/Emulated.h"
