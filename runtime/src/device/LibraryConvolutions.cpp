@@ -26,7 +26,7 @@ static_assert(sizeof(WantedConvolution) == sizeof(dpc_convolution_t) + 4 * sizeo
 /// Keys of convolutions begin with these characters, which no hexadecimal digits are.
 constexpr const char *kKeyPrefix = "conv-";
 /// The alignment in bytes of the workspace that the library gets.
-constexpr uint64_t kWorkspaceAlignment = 256;
+constexpr uint64_t kConvolutionAlignment = 256;
 
 /// The convolutions that cuDNN computes on a device.
 class LibraryConvolutions : public LibraryCalls {
@@ -90,7 +90,7 @@ uint32_t LibraryConvolutions::add(const WantedCall &call) {
     wanted.alignments[i] = call.buffers[i].alignment;
   // run() skips up to `lost` bytes of the workspace, to align it.
   const uint64_t bytes = call.buffers[DPC_CONVOLUTION_WORKSPACE].bytes,
-                 lost = kWorkspaceAlignment - 1;
+                 lost = kConvolutionAlignment - 1;
   wanted.workspaceBytes = bytes > lost ? bytes - lost : 0;
   for (uint32_t number = 0; number < convolutions.size(); ++number)
     if (std::memcmp(&convolutions[number].wanted, &wanted, sizeof wanted) == 0)
@@ -145,8 +145,8 @@ dpc_status_t LibraryConvolutions::prepare(uint32_t number, const CallChoice &cho
 dpc_status_t LibraryConvolutions::run(uint32_t number, const cuda::DevicePointer *buffers,
                                       cuda::Stream stream) {
   const cuda::DevicePointer aligned =
-      (buffers[DPC_CONVOLUTION_WORKSPACE] + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-      kWorkspaceAlignment;
+      (buffers[DPC_CONVOLUTION_WORKSPACE] + kConvolutionAlignment - 1) / kConvolutionAlignment *
+      kConvolutionAlignment;
   return check(cudnn::runPlan(library, handle, convolutions[number].plan, buffers, aligned, stream),
                "a convolution");
 }

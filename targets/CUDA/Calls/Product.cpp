@@ -209,7 +209,7 @@ bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {
   const Type type = nn::typeOf(dot.getResult()).getElementType();
   return (type.isBF16() || type.isF16()) && options.products != ProductMaker::generated &&
          (options.products == ProductMaker::library ||
-          countMultiplications(dot) >= static_cast<uint64_t>(kLargeProduct));
+          countMultiplications(dot) >= static_cast<uint64_t>(kLargeCall));
 }
 
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if
