@@ -4,6 +4,7 @@ Two small models, LeNet and a residual network, are trained by programs for the 
 large enough for a library, and compared with programs for the CPU.
 """
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -95,6 +96,7 @@ class Suite:
     def __init__(self, runner, interp):
         self.runner, self.interp = runner, interp
         self.programs, self.locks, self.lock = {}, {}, threading.Lock()
+        self.runs = itertools.count()
         for name, build in ('lenet', lenet), ('resnet', resnet):
             graph = Graph(len(name))
             shape, logits = build(graph)
@@ -130,7 +132,8 @@ class Suite:
 
     def train(self, model, program, tag, *flags, steps=STEPS, notes=None, **variables):
         """(losses, bytes of the state, state by name)."""
-        out = f'{program}.{tag}'
+        # Several tests may run one program at the same time.
+        out = f'{program}.{tag}.{next(self.runs)}'
         run = subprocess.run([os.path.join(self.runner.tools, 'dpc-run'), program, '--data=' + self.file(model, 'npz'),
                               '--no-shuffle', f'--steps={steps}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
                               *flags], capture_output=True, text=True, timeout=300, env={**os.environ, **variables})
@@ -144,7 +147,7 @@ class Suite:
 
     def count(self, model, program, tag, *flags, **others):
         """(what train gives, how often each process called a function of cuDNN: {process: {function: times}})."""
-        file = f'{program}.{tag}.counts'
+        file = f'{program}.{tag}.{next(self.runs)}.counts'
         run = self.train(model, program, tag, *flags, DPC_EMU_COUNT=file, **others)
         found = {}
         with open(file) as lines:
