@@ -186,8 +186,8 @@ private:
     return nullptr;
   }
 
-  /// Computes the result `value` of an nn.normalize again as (x - mean) * rsqrt(variance + epsilon),
-  /// with the ops of its decomposition.
+  /// Computes the result `value` of an nn.normalize again, as its decomposition does:
+  /// (x - mean) * rsqrt(variance + epsilon).
   void normalizeAgain(Value value, unsigned maxOps) {
     auto op = value.getDefiningOp<nn::NormalizeOp>();
     Value x = op.getInput();

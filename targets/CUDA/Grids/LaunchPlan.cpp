@@ -71,7 +71,7 @@ public:
     return most;
   }
 
-  /// Whether elements of `roots` are computed, or read, only if a condition on their position holds.
+  /// Whether elements of `roots` are computed or read only if a condition on their position holds.
   /// Accesses to neighbours then are in different branches, and cannot be joined.
   bool haveBranches(ArrayRef<Operation *> roots) {
     return anyInlined(roots, [](Operation *op) { return isa<nn::PadOp>(op); });
@@ -219,8 +219,8 @@ private:
     return std::min(kMostNeighbours, kAccessBytes / bytes);
   }
 
-  /// The pieces of `stage`, whose loops are `nest` inside a loop over `rows`. `threads` is the number of threads that must
-  /// have a piece of the elements.
+  /// The pieces of `stage`, whose loops are `nest` inside a loop over `rows`. `threads` is the
+  /// number of threads that must have a piece of the elements.
   Launch::Pieces piecesOf(const LoopGroup::Stage &stage, const LoopNest &nest, const LoopRows &rows,
                           int64_t threads) {
     Launch::Pieces pieces;
