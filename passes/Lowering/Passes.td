@@ -76,9 +76,9 @@ def ReadInPlace : Pass<"dpc-read-in-place", "mlir::ModuleOp"> {
   let description = [{
     A model may compute queries, keys and values as one tensor, and then take its parts. Each
     part would be a copy. If the target says that an op can read a part in place, the op gets a
-    slice of its own that costs nothing (`nn.read_in_place`). If the part is reshaped before
-    the op reads it, the pass reshapes the tensor instead, and takes the part afterwards. The
-    part must have complete innermost rows.
+    slice of its own, which is marked as read in place and costs nothing. If the part is
+    reshaped before the op reads it, the pass reshapes the tensor instead, and takes the part
+    afterwards. The part must have complete innermost rows.
 
     Needs: static shapes, `dpc-describe-machine`. Keeps: results.
 
@@ -87,7 +87,7 @@ def ReadInPlace : Pass<"dpc-read-in-place", "mlir::ModuleOp"> {
     %q = nn.reshape %s : tensor<32x64xf32> -> tensor<32x4x16xf32>
     // becomes
     %v = nn.reshape %x : tensor<32x192xf32> -> tensor<32x12x16xf32>
-    %q = nn.slice %v starts [0, 4, 0] limits [32, 8, 16] strides [1, 1, 1] {nn.read_in_place} : ...
+    %q = nn.slice %v starts [0, 4, 0] limits [32, 8, 16] strides [1, 1, 1] : ...
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
@@ -109,7 +109,7 @@ def RoundAddends : Pass<"dpc-round-addends", "mlir::ModuleOp"> {
     %b = nn.broadcast %bias [1] : tensor<512xf32> -> tensor<1024x512xf32>
     %s = nn.add %product, %b : tensor<1024x512xf32>
     // becomes
-    %n = nn.convert %bias : tensor<512xf32> -> tensor<512xbf16>
+    %n = nn.convert %bias : ... -> tensor<512xbf16>
     %w = nn.broadcast %n [1] : tensor<512xbf16> -> tensor<1024x512xbf16>
     %b = nn.convert %w : tensor<1024x512xbf16> -> tensor<1024x512xf32>
     %s = nn.add %product, %b : tensor<1024x512xf32>
