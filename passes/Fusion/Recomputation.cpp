@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// The kernel of each op. Ops that are in no kernel, and views, count as a kernel each.
+/// The kernel of each op. It is looked up by op alone, so its order has no effect. Ops that each
+/// kernel copies (`repeated`) have none.
 class KernelNumbers {
 public:
   explicit KernelNumbers(const std::vector<KernelOps> &kernels) {
@@ -100,9 +101,8 @@ private:
     return op && value == op.getResult();
   }
 
-  /// Whether all users of `value` in this kernel are elementwise ops or reductions, and so are all
-  /// others, except for those in the kernel that computes it. Then no user needs the value in
-  /// memory.
+  /// Whether all users of `value` are elementwise ops or reductions. Then no user needs the value
+  /// in memory.
   bool isUsedElementwise(Value value) const {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       FusionKind kind = getFusionKind(user);
@@ -143,7 +143,7 @@ private:
     return true;
   }
 
-  /// Adds an op of the block to the kernel, behind the ops that were added before.
+  /// Adds an op of the block to the kernel, after the ops that this class has added earlier.
   void add(Operation *op) {
     members.insert(op);
     ops.insert(ops.begin() + added++, op);

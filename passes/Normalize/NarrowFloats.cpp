@@ -140,8 +140,8 @@ private:
     }
   }
 
-  /// The operand of an op that only moves or converts it; if `op` adds a bias, what it is added to.
-  /// Null for other ops.
+  /// If `op` only moves or converts an operand, or adds a bias to it, returns this operand. Returns
+  /// null for other ops.
   static Value getMoved(Operation *op) {
     if (isa<AddOp>(op))
       for (unsigned i : {0, 1})

@@ -195,12 +195,17 @@ static uint64_t countMultiplications(nn::DotOp dot) {
          static_cast<uint64_t>(nn::countAlong(dot.getLhs(), dot.getLhsContract()));
 }
 
+/// Whether `dot` is large enough for a library, or `options` want one for every product.
+static bool isLarge(nn::DotOp dot, const CallOptions &options) {
+  return options.products == ProductMaker::library ||
+         countMultiplications(dot) >= static_cast<uint64_t>(kLargeCall);
+}
+
 int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   const int64_t kPieceBytes = 16;
   const Type factors = nn::typeOf(dot.getLhs()).getElementType();
   const bool hasUnits = factors.isBF16() || factors.isF16() || (factors.isF32() && options.tf32);
-  if (!hasUnits || (options.products != ProductMaker::library &&
-                    countMultiplications(dot) < static_cast<uint64_t>(kLargeCall)))
+  if (!hasUnits || !isLarge(dot, options))
     return 1;
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
 }
@@ -208,8 +213,7 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
 bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {
   const Type type = nn::typeOf(dot.getResult()).getElementType();
   return (type.isBF16() || type.isF16()) && options.products != ProductMaker::generated &&
-         (options.products == ProductMaker::library ||
-          countMultiplications(dot) >= static_cast<uint64_t>(kLargeCall));
+         isLarge(dot, options);
 }
 
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if

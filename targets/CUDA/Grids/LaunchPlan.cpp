@@ -202,9 +202,8 @@ private:
     return steps <= kShortRow && group.rows.count >= LaunchPlan::kMaxThreads;
   }
 
-  /// The number of neighbours of which a thread makes an access of kAccessBytes to the tensor with
-  /// the narrowest elements. Counts the tensors in memory that `roots` read or compute and that
-  /// `isOfLoop` accepts.
+  /// Returns how many neighbours have kAccessBytes in the tensor with the narrowest elements. Only
+  /// tensors that `isOfLoop` accepts count, among those that `roots` read or compute.
   int64_t neighboursOf(ArrayRef<Operation *> roots, function_ref<bool(Value)> isOfLoop) {
     int64_t bytes = kAccessBytes;
     auto count = [&](Value value) {
