@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'parts'))
 from sitting import read_lines  # noqa: E402
 
-# Title, workload, precision, and what the step's time over PyTorch's must and should be.
+# Title, workload, precision, and two bounds of the step's time over PyTorch's: the required one and the aim.
 RATIOS = [('GPT-2 124M, bf16, over torch.compile', 'gpt2_124m', 'bf16', 1.3, 1.0),
           ('GPT-2 124M, IEEE f32, over torch.compile', 'gpt2_124m', 'f32', 1.1, 1.0),
           ('ResNet-50, bf16, 64 images, over torch.compile with channels_last', 'resnet50', 'bf16', 1.5, 1.0),

@@ -5,7 +5,7 @@ import subprocess
 from sitting import Contender, Failed, Item, Skipped, json_lines
 from steps import in_turns, median_ms
 
-# Workload, precision, and the modes of torch.compile beside dpc's program; `eager` is none of them.
+# Workload, precision, and the modes of torch.compile beside dpc's program. The mode `eager` compiles nothing.
 RACES = [('gpt2_124m', 'bf16', ['default']), ('gpt2_124m', 'f32', ['default']), ('resnet50', 'bf16', ['default']),
          ('resnet18', 'f32', ['default']), ('gpt2_4l', 'f32', ['default', 'reduce-overhead']),
          ('mlp_l', 'f32', ['default', 'reduce-overhead']), ('gpt2_124m', 'bf16', ['eager']), ('resnet50', 'bf16', ['eager']),

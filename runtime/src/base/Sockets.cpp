@@ -84,12 +84,16 @@ Fd connectToAddress(const SocketAddress &address, double deadline) {
     }
   }
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
-  const int one = 1; // has no effect on a Unix socket
-  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  sendAtOnce(fd.get());
   return fd;
 }
 
 } // namespace
+
+void sendAtOnce(int fd) {
+  const int one = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
 
 dpc_status_t listenAt(const std::string &text, Fd *outFd) {
   Endpoint endpoint;

@@ -36,6 +36,10 @@ dpc_status_t connectTo(
     const std::string &address, double deadline, Fd *outFd,
     const Greeting &greet = [](int) { return dpc_status_t(DPC_OK); });
 
+/// Lets a connection send each message at once, although earlier ones are not acknowledged yet. Has
+/// no effect on a Unix socket.
+void sendAtOnce(int fd);
+
 /// Sends or receives exactly `bytes` bytes. Returns false on an error, at the end of the stream, or
 /// at `deadline`, a time of the clock monotonicSeconds().
 bool sendAll(int fd, const void *data, size_t bytes, double deadline);

@@ -6,8 +6,6 @@
 #include "runtime/src/base/Sockets.h"
 
 #include <cerrno>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace dpc {
@@ -25,8 +23,7 @@ struct Header {
 } // namespace
 
 NodeLink::NodeLink(Fd connection) : fd(std::move(connection)) {
-  const int one = 1; // has no effect on a Unix socket
-  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  sendAtOnce(fd.get());
   restartSilence();
 }
 

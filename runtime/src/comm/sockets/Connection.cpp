@@ -3,10 +3,10 @@
 
 #include "runtime/src/comm/sockets/Connection.h"
 
+#include "runtime/src/base/Sockets.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <utility>
@@ -21,8 +21,7 @@ constexpr uint64_t kLongestRead = 4u << 20;
 } // namespace
 
 Connection::Connection(uint32_t rank, Fd given) : peer(rank), socket(std::move(given)) {
-  const int one = 1; // has no effect on a Unix socket
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  sendAtOnce(socket.get());
 }
 
 void Connection::close() {
