@@ -196,6 +196,11 @@ public:
   /// of a batch.
   virtual bool sharesSplitRows(mlir::Operation *reduction) const { return false; }
 
+  /// Whether `reduction` sums the rows of its operand, column by column, and a kernel whose loops
+  /// run over the operand can do so beside its own results, while it has each element in a
+  /// register. An example is the gradient of a bias.
+  virtual bool sumsColumns(mlir::Operation *reduction) const { return false; }
+
   /// Whether a kernel that computes a value can also pad it without a loss of speed. A kernel then
   /// decides for each element of the result whether it computes the element.
   virtual bool padsComputedValues() const { return false; }

@@ -82,6 +82,7 @@ KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
   for (Operation &op : block.without_terminator())
     if (getFusionKind(&op) != FusionKind::repeated || needsMemory(&op))
       place(&op);
+  joinSums();
 }
 
 /// Whether a view, or an op outside of kernels, reads a result of `op`. The result must then be in
@@ -333,6 +334,63 @@ void KernelGroups::merge(unsigned into, unsigned from) {
       other.before.set(into);
     }
   spread(into);
+}
+
+/// Whether `unit` computes only sums over columns (Target::sumsColumns), and their terms.
+bool KernelGroups::onlySumsColumns(const Unit &unit) const {
+  auto isSum = [&](Operation *op) { return target.sumsColumns(op); };
+  return llvm::any_of(unit.ops, isSum) && llvm::all_of(unit.ops, [&](Operation *op) {
+           return getFusionKind(op) == FusionKind::elementwise
+                      ? nn::typeOf(op->getResult(0)).getShape() == ArrayRef<int64_t>(unit.whole)
+                      : isSum(op);
+         });
+}
+
+/// The values that `unit` reads from memory, and that have an element for each iteration of its
+/// loops.
+SmallVector<Value> KernelGroups::largeReads(unsigned unit) const {
+  SmallVector<Value> reads;
+  for (Operation *op : units[unit].ops)
+    for (const Source &source : sourcesOf(op))
+      if (source.value && source.unit != int(unit) &&
+          nn::typeOf(source.value).getShape() == ArrayRef<int64_t>(units[unit].whole))
+        reads.push_back(source.value);
+  return reads;
+}
+
+/// The first unit whose loops have all that the sums of `unit` need: they run over the same shape,
+/// and compute or read every value that `unit` reads.
+std::optional<unsigned> KernelGroups::hostOfSums(unsigned unit) const {
+  const SmallVector<Value> reads = largeReads(unit);
+  std::optional<unsigned> best;
+  if (reads.empty())
+    return best;
+  for (Operation *user : reads.front().getUsers()) {
+    auto found = unitOf.find(user);
+    if (found == unitOf.end() || found->second == unit || (best && *best <= found->second))
+      continue;
+    const Unit &host = units[found->second];
+    if (host.tiled || !host.open || host.whole != units[unit].whole || onlySumsColumns(host) ||
+        !mayMerge(found->second, unit))
+      continue;
+    const SmallVector<Value> known = largeReads(found->second);
+    if (llvm::all_of(reads, [&](Value value) {
+          auto maker = unitOf.find(value.getDefiningOp());
+          return llvm::is_contained(known, value) ||
+                 (maker != unitOf.end() && maker->second == found->second);
+        }))
+      best = found->second;
+  }
+  return best;
+}
+
+/// Lets loops that read the terms of sums over columns add them up too. A sum and the loops have no
+/// value in common that one of them computes, so they did not become one unit before.
+void KernelGroups::joinSums() {
+  for (unsigned unit = 0; unit < units.size(); ++unit)
+    if (onlySumsColumns(units[unit]))
+      if (std::optional<unsigned> host = hostOfSums(unit))
+        merge(*host, unit);
 }
 
 std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {

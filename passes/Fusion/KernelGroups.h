@@ -84,6 +84,11 @@ private:
   void merge(unsigned into, unsigned from);
   void spread(unsigned unit);
 
+  bool onlySumsColumns(const Unit &unit) const;
+  llvm::SmallVector<mlir::Value> largeReads(unsigned unit) const;
+  std::optional<unsigned> hostOfSums(unsigned unit) const;
+  void joinSums();
+
   bool isTiled(mlir::Operation *op) const;
   bool joinsOperand(mlir::Operation *op) const;
   bool mayBegin(mlir::Operation *op) const;

@@ -23,6 +23,8 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     - An op whose decomposition computes each row of the result from the same row of its operand
       (a layer normalization) joins the group that computes the operand elementwise.
     - A pad joins the group that computes its operand, if the target can pad computed values.
+    - A group that only sums columns, e.g. for the gradient of a bias, joins a group whose loops read
+      or compute the same terms, if the target can add them up there.
     - All other ops become kernels of their own.
 
     Groups are convex: if a path of uses leaves a group, it does not come back. Therefore
@@ -66,6 +68,37 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     Option<"recomputedOps", "recomputed-ops", "unsigned", "16",
            "Most ops of a chain that is computed again instead of read">,
   ];
+}
+
+def MoveSums : Pass<"dpc-move-sums", "mlir::func::FuncOp"> {
+  let summary = "Lets sums over columns read tensors in the shape that loops over them have";
+  let description = [{
+    The gradient of a bias sums the rows of a tensor, which is often a reshape of the tensor that
+    another op computed or reads. Kernels stop at reshapes. If the target can sum columns beside
+    other results (Target::sumsColumns), the pass lets the sum read another shape of the same
+    elements: preferably that of the op that computed them, otherwise that of an elementwise op or
+    a reduction that reads them.
+
+    Needs: static shapes, `dpc-describe-machine`. Keeps: results, except for the order in which a
+    sum adds its terms.
+
+    ```mlir
+    func.func @example(%x: tensor<4x16x64xf32>) -> (tensor<4x16x64xf32>, tensor<64xf32>) {
+      %0 = nn.exp %x : tensor<4x16x64xf32>
+      %1 = nn.reshape %0 : tensor<4x16x64xf32> -> tensor<64x64xf32>
+      %2 = nn.reduce sum %1 [0] : tensor<64x64xf32> -> tensor<64xf32>
+      return %0, %2 : tensor<4x16x64xf32>, tensor<64xf32>
+    }
+    // becomes, for the target cuda,
+    func.func @example(%x: tensor<4x16x64xf32>) -> (tensor<4x16x64xf32>, tensor<64xf32>) {
+      %0 = nn.exp %x : tensor<4x16x64xf32>
+      %1 = nn.reshape %0 : tensor<4x16x64xf32> -> tensor<64x64xf32>
+      %2 = nn.reduce sum %0 [0, 1] : tensor<4x16x64xf32> -> tensor<64xf32>
+      return %0, %2 : tensor<4x16x64xf32>, tensor<64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
 #endif // DPC_PASSES_FUSION_PASSES_TD

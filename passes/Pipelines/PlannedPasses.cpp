@@ -137,6 +137,7 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     manager.addPass(createFormPieces(pieces));
   }
 
+  manager.addNestedPass<func::FuncOp>(createMoveSums());
   FormKernelsOptions kernels;
   if (!plan.kernels.recompute)
     kernels.recomputedOps = 0;

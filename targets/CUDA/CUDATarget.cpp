@@ -58,6 +58,11 @@ public:
     return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
   }
 
+  // A block of threads adds up the elements of its rows, and a second launch adds up the blocks.
+  bool sumsColumns(Operation *reduction) const override {
+    return asColumnSum(reduction) && payingGridFill(reduction);
+  }
+
   // Each thread computes its own elements, so a branch costs little.
   bool padsComputedValues() const override { return true; }
 

@@ -121,6 +121,8 @@ void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
   if (launch->kind == Launch::Kind::elements)
     return dealToGrid(rows, body);
   llvm::SaveAndRestore inside(level, Level::block);
+  if (launch->sums)
+    return forEachRowOfBlock(rows, body);
   body(block);
 }
 

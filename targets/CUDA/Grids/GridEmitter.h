@@ -32,13 +32,17 @@ public:
   /// Whether products of f32 round their factors to tf32.
   bool usesTf32 = false;
 
+  /// Emits the launch that adds up the partial sums over columns of the launch before
+  /// (ColumnSums), as launch number `ordinal`.
+  void emitSums(unsigned ordinal);
+
   /// Begins the code of `launch`. The insertion point of the builder is at the start of
   /// the function `symbol`.
   void beginLaunch(const Launch &launch, llvm::StringRef symbol);
   void endLaunch();
 
   /// Scratch memory in which a launch of a fill rule passes values to later launches of
-  /// the rule.
+  /// the rule, or a launch with sums over columns passes partial sums to the next one.
   mlir::Value phaseScratch;
 
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
@@ -87,6 +91,8 @@ protected:
   void forEachPiece(const LoopNest &nest,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, int64_t)> body) override;
   void endStage() override;
+  void useElements(llvm::ArrayRef<Index> numbers,
+                   llvm::function_ref<mlir::Value(mlir::Value, size_t)> elementOf) override;
   void storeTo(const Buffer &buffer, mlir::Value element, Index number) override;
 
 private:
@@ -98,6 +104,7 @@ private:
                  llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate);
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
+  void forEachRowOfBlock(int64_t rows, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
   void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   Values combineWarp(mlir::ValueRange mine,
@@ -118,6 +125,9 @@ private:
   /// bytes.
   llvm::DenseMap<int64_t, mlir::Value> slots;
   unsigned sharedBuffers = 0;
+  /// The accumulators of the block's sums over columns: those of the first sum, then those of the
+  /// second, and so on.
+  mlir::Value columnTotals;
 };
 
 } // namespace dpc

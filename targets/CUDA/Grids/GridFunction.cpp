@@ -78,8 +78,11 @@ std::string GridFunction::opsOf(const Launch &launch) const {
   for (const LoopGroup::Stage &stage :
        ArrayRef(launch.group.stages).take_front(launch.phase.isLast() ? SIZE_MAX : 1))
     ops.insert(stage.roots.begin(), stage.roots.end());
+  const bool addsParts = launch.kind == Launch::Kind::sums;
+  if (launch.sums && !addsParts)
+    ops.insert(launch.sums->sums.begin(), launch.sums->sums.end());
   Operation *const filled = launch.group.isFilled ? ops.front() : nullptr;
-  for (size_t next = 0; next < ops.size(); ++next)
+  for (size_t next = 0; next < ops.size() && !addsParts; ++next)
     for (Value operand : ops[next]->getOperands())
       if (Operation *op = operand.getDefiningOp(); op && !graph.isMaterialised(operand))
         ops.insert(op);
@@ -92,7 +95,7 @@ std::string GridFunction::opsOf(const Launch &launch) const {
     llvm::raw_string_ostream stream(name);
     stream << op->getName().stripDialect();
     if (auto rule = dyn_cast<GridFillOpInterface>(op);
-        rule && op == filled && !rule.readsOperands(launch.phase))
+        addsParts || (rule && op == filled && !rule.readsOperands(launch.phase)))
       stream << ".parts";
     stream << ":" << getElementTypeOrSelf(first);
     if (!llvm::is_contained(names, name))
@@ -143,14 +146,18 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
   beginEntry(launch);
   for (Value value : own.placed)
     placeValue(value, launch);
-  if (launch.phase.count > 1)
+  if (launch.phase.count > 1 || launch.sums)
     e.phaseScratch = memory.addressOf(own.handedOn);
   // The last launch of a fill rule computes the ops that use elements of the
   // result.
   LoopGroup group = launch.group;
   if (!launch.phase.isLast())
     group.stages.truncate(1);
-  LogicalResult emitted = e.emitGroup(group, ordinal);
+  LogicalResult emitted = success();
+  if (launch.kind == Launch::Kind::sums)
+    e.emitSums(ordinal);
+  else
+    emitted = e.emitGroup(group, ordinal);
   endEntry();
   if (launch.call)
     entries.back().call = placeCall(*launch.call, own.workspace);

@@ -48,15 +48,28 @@ static void placeLaunch(GridPlan &grids, unsigned ordinal,
     for (Value value : root->getResults())
       placeValue(grids, value, ordinal, lastLaunch.lookup(value));
   GridPlan::Memory &memory = grids.memories.back();
-  if (launch.phase.number > 0) {
+  if (launch.phase.number > 0 || launch.kind == Launch::Kind::sums) {
     memory.handedOn = grids.memories[ordinal - 1].handedOn;
   } else if (launch.phase.count > 1) {
     auto rule = cast<GridFillOpInterface>(launch.group.stages[0].roots[0]);
     memory.handedOn =
         grids.places.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
+  } else if (launch.sums) {
+    memory.handedOn = grids.places.reserve(launch.sums->getScratchBytes(), ordinal + 1);
   }
   if (launch.call)
     memory.workspace = grids.places.reserve(launch.call->workspaceBytes, ordinal);
+}
+
+/// The roots that each of `launches` computes or has the terms of, as one group per launch.
+static std::vector<LoopGroup> readingGroups(ArrayRef<Launch> launches) {
+  std::vector<LoopGroup> groups;
+  for (const Launch &launch : launches) {
+    groups.push_back(launch.kind == Launch::Kind::sums ? LoopGroup() : launch.group);
+    if (launch.kind == Launch::Kind::rows && launch.sums)
+      groups.back().stages.push_back({launch.sums->getOps(), {}});
+  }
+  return groups;
 }
 
 FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
@@ -68,9 +81,7 @@ FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
   const std::vector<Launch> &launches = grids.plan.launches;
   if (llvm::Error error = grids.plan.verify(graph))
     return emitError(loc, "launches: ") << llvm::toString(std::move(error)), failure();
-  const DenseMap<Value, unsigned> lastLaunch = findLastReaders(
-      graph, llvm::map_range(
-                 launches, [](const Launch &launch) -> const LoopGroup & { return launch.group; }));
+  const DenseMap<Value, unsigned> lastLaunch = findLastReaders(graph, readingGroups(launches));
   for (unsigned ordinal = 0; ordinal < launches.size(); ++ordinal)
     placeLaunch(grids, ordinal, lastLaunch);
 

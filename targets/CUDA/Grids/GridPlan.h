@@ -16,7 +16,7 @@ struct GridPlan {
     /// memory or registers.
     llvm::SmallVector<mlir::Value> placed;
     /// The scratch memory through which a launch of a fill rule passes values to later
-    /// launches.
+    /// launches, or a launch with sums over columns passes partial sums to the next one.
     ScratchPiece handedOn;
     /// The scratch memory of the library, if the launch may be a library call.
     ScratchPiece workspace;

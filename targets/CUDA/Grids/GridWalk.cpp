@@ -27,6 +27,8 @@ void GridWalk::inLaunch(const Launch &newLaunch, function_ref<void()> body) {
 
 void GridWalk::visitLaunch(const Launch &newLaunch, unsigned ordinal) {
   inLaunch(newLaunch, [&] {
+    if (launch->kind == Launch::Kind::sums)
+      return visitFillsOf(launch->group.getRoots(), ordinal);
     // The last launch of a fill rule computes the ops that use elements of the
     // result.
     LoopGroup group = launch->group;
@@ -126,7 +128,17 @@ void GridWalk::forEachRow(int64_t rows, function_ref<void(Index)> body) {
   if (launch->kind == Launch::Kind::elements)
     return dealToGrid(rows, body);
   llvm::SaveAndRestore inside(level, Level::block);
-  body(block);
+  if (!launch->sums)
+    return body(block);
+  const int64_t count = launch->sums->rowsPerBlock;
+  scoped([&] { body(asVariable(block * count + variable(0, count - 1), 0, rows - 1)); });
+}
+
+void GridWalk::visitUses(Index number) {
+  if (!launch->sums || getStage() != launch->sums->stage)
+    return;
+  for (nn::ReduceOp sum : launch->sums->sums)
+    read(sum.getInput(), ElementIndex(*this, nn::typeOf(sum.getInput()).getShape(), number));
 }
 
 void GridWalk::forEachElement(const LoopNest &nest, Body body) {

@@ -25,6 +25,7 @@ protected:
   void forEach(llvm::ArrayRef<int64_t> shape, Body body) override;
   void visitFill(mlir::Operation *op) override;
   int64_t countFinishes(mlir::Operation *op) const override;
+  void visitUses(Index number) override;
 
 private:
   enum class Level { grid, block, thread }; // as in GridEmitter

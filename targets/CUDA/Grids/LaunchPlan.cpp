@@ -5,14 +5,13 @@
 
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Shape.h"
-#include "planning/PlanError.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/Loops/Rules.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <set>
 
 using namespace mlir;
 using namespace dpc;
@@ -49,9 +48,7 @@ static const int64_t kEnoughThreads = 1 << 16;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The bytes of one row if `value` is divided into `rows` rows, rounded up to a
-/// multiple of 16.
-static int64_t rowBytes(Value value, int64_t rows) {
+int64_t Launch::bytesOfRow(Value value, int64_t rows) {
   return llvm::alignTo(tensorBytes(value.getType()) / rows, 16);
 }
 
@@ -154,19 +151,56 @@ namespace {
 class Planner {
 public:
   Planner(const KernelGraph &graph, const LoopPlan &plan, const LaunchPlanOptions &options)
-      : graph(graph), options(options), terms(graph),
-        lastGroup(findLastReaders(graph, plan.groups)) {
+      : graph(graph), options(options), terms(graph) {
     for (Value value : graph.getYielded())
       yielded.insert(value);
-    for (auto [ordinal, group] : llvm::enumerate(plan.groups))
-      if (group.stages[0].getElements() > 0)
-        add(group, ordinal);
+    for (const LoopGroup &group : plan.groups)
+      for (Operation *root : group.getRoots())
+        for (Value value : graph.getReads(root))
+          readers[value].push_back(root);
+    // A sum over columns gets a launch only before a group that reads it, or at the end, because
+    // each of the other groups may have its terms.
+    for (const LoopGroup &group : plan.groups)
+      if (nn::ReduceOp sum = ownColumnSum(group))
+        waiting.insert({sum, &group});
+    for (const LoopGroup &group : plan.groups) {
+      if (group.stages[0].getElements() == 0 || ownColumnSum(group))
+        continue;
+      addWaiting(&group);
+      add(group);
+    }
+    addWaiting();
   }
 
   LaunchPlan result;
 
 private:
-  void add(const LoopGroup &group, unsigned ordinal) {
+  /// Returns the sum over columns that is all of `group`, if a launch of another group may compute
+  /// it.
+  nn::ReduceOp ownColumnSum(const LoopGroup &group) const {
+    const bool isOwn = group.isFilled && group.stages.size() == 1 && !options.keepsOrder &&
+                       group.stages[0].getElements() > 0;
+    return isOwn ? asColumnSum(group.stages[0].roots[0]) : nn::ReduceOp();
+  }
+
+  /// Adds the sums over columns that `group` reads. Without `group`, adds all that are left.
+  void addWaiting(const LoopGroup *group = nullptr) {
+    llvm::SetVector<Value> reads;
+    if (group)
+      for (Operation *root : group->getRoots())
+        for (Value value : graph.getReads(root))
+          reads.insert(value);
+    for (const auto &[sum, own] : waiting.takeVector()) {
+      if (group && !reads.contains(sum->getResult(0))) {
+        waiting.insert({sum, own});
+        continue;
+      }
+      addWaiting(own);
+      add(*own);
+    }
+  }
+
+  void add(const LoopGroup &group) {
     if (group.isFilled)
       addFilled(group);
     else if (group.rows.count == 1 || isStarved(group))
@@ -175,7 +209,7 @@ private:
     else if (isShort(group))
       addElements(group, group.rows.count);
     else
-      addRows(group, ordinal);
+      addRows(group, takeSums(group));
   }
 
   /// Whether one block per row would leave most of a device idle, and every stage
@@ -285,7 +319,60 @@ private:
         addStage(stage);
   }
 
+  /// Whether operands, earlier launches and the launch of `group` have all that `sum` reads.
+  bool isReady(nn::ReduceOp sum, const LoopGroup &group) {
+    DenseSet<Operation *> done;
+    for (const Launch &launch : result.launches)
+      for (Operation *root : launch.group.getRoots())
+        done.insert(root);
+    for (Operation *root : group.getRoots())
+      done.insert(root);
+    return llvm::all_of(graph.getReads(sum), [&](Value value) {
+      Operation *maker = value.getDefiningOp();
+      return !maker || isa<nn::ConstantOp>(maker) || done.contains(maker);
+    });
+  }
+
+  /// Takes the sums over columns that the launch of `group` computes too.
+  std::optional<ColumnSums> takeSums(const LoopGroup &group) {
+    SmallVector<nn::ReduceOp> candidates;
+    for (const auto &[sum, own] : waiting)
+      if (isReady(cast<nn::ReduceOp>(sum), group))
+        candidates.push_back(cast<nn::ReduceOp>(sum));
+    std::optional<ColumnSums> found =
+        findColumnSums(graph, group, candidates, LaunchPlan::kSharedBytes / 2);
+    if (found)
+      for (nn::ReduceOp sum : found->sums)
+        waiting.erase(sum);
+    return found;
+  }
+
+  /// Adds the elements of `stage`, which is in no loop over rows, in rows whose columns are summed
+  /// up too. Returns whether there are such sums.
+  bool addStageWithSums(const LoopGroup::Stage &stage) {
+    for (const auto &[sum, own] : waiting) {
+      if (nn::typeOf(sum->getOperand(0)).getNumElements() != stage.getElements())
+        continue;
+      LoopGroup group;
+      group.rows.count = stage.getElements() / nn::typeOf(sum->getResult(0)).getNumElements();
+      group.stages.push_back(stage);
+      std::optional<LoopNest> nest = nestOf(graph, stage.roots, group.rows);
+      if (!nest)
+        continue;
+      group.stages[0].nest = *nest;
+      if (!canShareLoops(graph, group))
+        continue;
+      if (std::optional<ColumnSums> found = takeSums(group)) {
+        addRows(group, found);
+        return true; // `waiting` has changed
+      }
+    }
+    return false;
+  }
+
   void addStage(const LoopGroup::Stage &stage) {
+    if (addStageWithSums(stage))
+      return;
     LoopGroup group;
     group.stages.push_back(stage);
     group.stages[0].nest = *nestOf(graph, stage.roots, {});
@@ -328,9 +415,10 @@ private:
                                Squares::kSide * Squares::kSide});
   }
 
-  void addRows(const LoopGroup &group, unsigned ordinal) {
-    Launch launch{Launch::Kind::rows, group, group.rows.count};
-    int64_t work = 1, bytes = 0;
+  void addRows(const LoopGroup &group, const std::optional<ColumnSums> &sums) {
+    Launch launch{Launch::Kind::rows, group, sums ? sums->countBlocks() : group.rows.count};
+    launch.sums = sums;
+    int64_t work = 1, bytes = sums ? sums->getSharedBytes() : 0;
     for (const LoopGroup::Stage &stage : group.stages) {
       int64_t elements = stage.getElements() / group.rows.count, longest = terms.most(stage.roots);
       bool isTogether =
@@ -345,9 +433,9 @@ private:
                                                 : llvm::divideCeil(elements, pieces.elements)));
       for (Operation *root : stage.roots)
         for (Value value : root->getResults()) {
-          if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)
+          if (elements == 1 || yielded.contains(value) || isReadLater(value, launch))
             continue;
-          int64_t size = rowBytes(value, group.rows.count);
+          int64_t size = Launch::bytesOfRow(value, group.rows.count);
           if (bytes + size > LaunchPlan::kSharedBytes)
             continue;
           bytes += size;
@@ -356,12 +444,36 @@ private:
     }
     launch.threads = threadsFor(work);
     result.launches.push_back(launch);
+    if (sums)
+      addSums(*sums);
+  }
+
+  /// Adds the launch that adds up the partial sums of the launch before.
+  void addSums(const ColumnSums &sums) {
+    Launch launch{Launch::Kind::sums};
+    launch.group.isFilled = true;
+    launch.group.stages.push_back({sums.getOps(), {}});
+    launch.blocks = sums.countSumBlocks();
+    launch.threads = LaunchPlan::kMaxThreads;
+    launch.sums = sums;
+    result.launches.push_back(launch);
+  }
+
+  /// Whether other launches than `launch`, which computes `value`, read it.
+  bool isReadLater(Value value, const Launch &launch) {
+    SmallVector<Operation *> own = launch.group.getRoots();
+    if (launch.sums)
+      llvm::append_range(own, launch.sums->getOps());
+    return llvm::any_of(readers.lookup(value),
+                        [&](Operation *reader) { return !llvm::is_contained(own, reader); });
   }
 
   const KernelGraph &graph;
   const LaunchPlanOptions options;
   Terms terms;
-  DenseMap<Value, unsigned> lastGroup;
+  /// The sums over columns without a launch so far, with their groups.
+  llvm::MapVector<Operation *, const LoopGroup *> waiting;
+  DenseMap<Value, SmallVector<Operation *>> readers; // the roots that read a value
   DenseSet<Value> yielded;
 };
 } // namespace
@@ -376,114 +488,4 @@ Launch dpc::copyLaunch(Value value) {
   copy.threads = LaunchPlan::kMaxThreads;
   copy.blocks = llvm::divideCeil(nn::typeOf(value).getNumElements(), copy.threads);
   return copy;
-}
-
-//===----------------------------------------------------------------------===//
-// Verification
-//===----------------------------------------------------------------------===//
-
-static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, unsigned number) {
-  const LoopGroup &group = launch.group;
-  if (group.stages.empty())
-    return planError("launch {0} has nothing to do", number);
-  if (launch.blocks < 1 || launch.blocks > INT32_MAX || launch.threads < 1 ||
-      launch.threads > LaunchPlan::kMaxThreads)
-    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
-                     launch.threads);
-  if (launch.threads % LaunchPlan::kWarp != 0)
-    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
-                     launch.threads);
-  int64_t elements = group.isFilled ? launch.parts.count : group.stages[0].getElements();
-  bool isTiles = launch.kind == Launch::Kind::tiles;
-  if (isTiles != (group.isFilled && payingGridFill(group.stages[0].roots[0])))
-    return planError("launch {0} of {1} is {2}one of tiles", number,
-                     group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
-  if (isTiles) {
-    auto rule = cast<GridFillOpInterface>(group.stages[0].roots[0]);
-    SmallVector<TileGrid> grids = rule.getGrids(/*mayDivide=*/true);
-    if (launch.phase.count != grids.size())
-      grids = rule.getGrids(/*mayDivide=*/false);
-    if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
-      return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
-                       launch.phase.number, launch.phase.count, grids.size());
-    TileGrid grid = grids[launch.phase.number];
-    if (launch.blocks != grid.blocks || launch.threads != grid.threads)
-      return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,
-                       launch.blocks, launch.threads, grid.blocks, grid.threads);
-  } else if (group.rows.count == 1 && group.stages.size() > 1)
-    return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
-                     group.stages.size());
-  if (launch.call && (!isTiles || !llvm::is_contained(group.stages.back().roots,
-                                                      launch.call->result.getDefiningOp())))
-    return planError("launch {0} does not compute the result of its library call", number);
-  if (launch.kind == Launch::Kind::results && (group.rows.count != 1 || launch.blocks != elements))
-    return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
-  if (launch.kind == Launch::Kind::rows &&
-      (launch.blocks != group.rows.count || launch.together.size() != group.stages.size()))
-    return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks,
-                     group.rows.count);
-  if (launch.kind == Launch::Kind::squares) {
-    const LoopNest &nest = group.stages[0].nest;
-    if (group.isFilled || group.rows.count != 1 || !nest.strided)
-      return planError("launch {0} is one of squares, and transposes nothing", number);
-    if (int64_t squares = Squares(nest).getTotal();
-        launch.blocks != squares || launch.threads != Squares::kSide * Squares::kSide)
-      return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
-                       launch.blocks, launch.threads, squares);
-  }
-  if (!launch.pieces.empty() && launch.pieces.size() != group.stages.size())
-    return planError("launch {0} has pieces of {1} of {2} stages", number, launch.pieces.size(),
-                     group.stages.size());
-  const bool hasGridPieces = launch.kind == Launch::Kind::elements && group.rows.count == 1;
-  for (auto [pieces, stage] : llvm::zip(launch.pieces, group.stages))
-    if (pieces.elements < 1 || pieces.terms < 1 ||
-        (pieces.elements > 1 && (stage.nest.extents.empty() ||
-                                 (hasGridPieces && stage.nest.extents.back() % pieces.elements))))
-      return planError("launch {0} has pieces of {1} elements and {2} terms", number,
-                       pieces.elements, pieces.terms);
-  if (hasGridPieces)
-    elements /= launch.getPieces(0).elements;
-  int64_t count = group.rows.count > 1 ? group.rows.count : elements;
-  if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
-    return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,
-                     launch.blocks, launch.threads, count);
-  int64_t bytes = 0;
-  for (Value value : launch.shared)
-    bytes += rowBytes(value, group.rows.count);
-  if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
-    return planError("launch {0} has {1} bytes of shared memory", number, bytes);
-  return llvm::Error::success();
-}
-
-llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
-  DenseMap<Operation *, unsigned> places;
-  for (auto [number, launch] : llvm::enumerate(launches)) {
-    if (llvm::Error error = verifyLaunch(graph, launch, number))
-      return error;
-    if (launch.phase.number > 0) {
-      const Launch *before = number ? &launches[number - 1] : nullptr;
-      if (!before || before->phase.number + 1 != launch.phase.number ||
-          before->group.getRoots() != launch.group.getRoots())
-        return planError("launch {0} does not follow the one that it goes on with", number);
-      continue;
-    }
-    for (Operation *root : launch.group.getRoots())
-      if (!places.insert({root, number}).second)
-        return planError("{0} is in launch {1} and in launch {2}", root->getName(), places[root],
-                         number);
-  }
-  for (Operation *root : graph.getRoots()) {
-    auto here = places.find(root);
-    if (here == places.end()) {
-      if (nn::typeOf(root->getResult(0)).getNumElements() == 0)
-        continue;
-      return planError("{0} is in no launch", root->getName());
-    }
-    for (Value value : graph.getReads(root)) {
-      auto maker = places.find(value.getDefiningOp());
-      if (maker != places.end() && maker->second > here->second)
-        return planError("launch {0} reads what launch {1} makes", here->second, maker->second);
-    }
-  }
-  return llvm::Error::success();
 }

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
 #include "targets/CUDA/Calls/Calls.h"
+#include "targets/CUDA/Grids/ColumnSums.h"
 #include "targets/Loops/Rules.h"
 
 #include <vector>
@@ -22,7 +23,9 @@ struct Launch {
   enum class Kind {
     elements, ///< one thread per element, or per row if the group has rows
     results,  ///< one block per element; the threads share its reduction
-    rows,     ///< one block per row; the threads share the elements of a stage
+    rows,     ///< one block per row, or per some rows if the launch has sums over columns; the
+              ///< threads share the elements of a stage
+    sums,     ///< adds up the partial sums of the launch before, one block per some columns
     squares,  ///< one block per square of elements of a transposition, one thread per element
     tiles     ///< one block per tile of an op and of the elementwise ops on its result
   };
@@ -45,6 +48,9 @@ struct Launch {
   };
   /// One entry per stage; none if all pieces are single elements.
   llvm::SmallVector<Pieces> pieces = {};
+  /// For the kind `rows`: sums over columns that the launch computes too. For the kind `sums`:
+  /// those of the launch before.
+  std::optional<ColumnSums> sums = std::nullopt;
   /// For the kind `rows`: the values whose current row is in the shared memory of
   /// the block.
   llvm::SmallVector<mlir::Value> shared;
@@ -55,6 +61,8 @@ struct Launch {
   /// For the kind `tiles`: the library call that may compute the group instead.
   std::optional<PlannedCall> call;
 
+  /// The bytes of shared memory for one row, if `value` is divided into `rows` rows.
+  static int64_t bytesOfRow(mlir::Value value, int64_t rows);
   /// The pieces of stage `stage`.
   Pieces getPieces(unsigned stage) const {
     return stage < pieces.size() ? pieces[stage] : Pieces();

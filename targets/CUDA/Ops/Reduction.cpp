@@ -3,6 +3,7 @@
 
 #include "dialects/NN/IR/Reduction.h"
 #include "dialects/NN/IR/Contraction.h"
+#include "targets/CUDA/Grids/DividedTerms.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Ops/Ops.h"
 #include "targets/Loops/Combiner.h"
@@ -67,9 +68,6 @@ public:
   void emit(GridEmitter &e, LaunchPhase phase) const;
 
 private:
-  using ReadTerm = function_ref<Value(Index result, Index term)>;
-  using Take = function_ref<void(Index share, Index result, Value total)>;
-
   int64_t getThreadsPerResult() const { return LaunchPlan::kMaxThreads / lanes; }
   int64_t getTiles() const {
     return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes));
@@ -82,7 +80,9 @@ private:
                : type.getElementType();
   }
   SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
-  void combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read, Take take) const;
+  DividedTerms divided(int64_t shares, int64_t count) const {
+    return {op.getKind(), totalType(), shares, results / inner, inner, lanes, count};
+  }
 
   mutable ReduceOp op; // mutable because MLIR's accessors of ops are not const
   RankedTensorType type;
@@ -126,62 +126,6 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   return place;
 }
 
-/// Divides the `count` terms of each result into `shares` shares. Combines the
-/// terms of each share, and calls `take` with their total. Each of the n threads of
-/// a result combines every n-th term of a share. Then the threads' results are
-/// combined through shared memory in a fixed order: those of both halves of the
-/// threads, of both halves of the first half, and so on.
-void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read,
-                               Take take) const {
-  Combiner combiner(e, op.getKind(), totalType());
-  const int64_t threads = getThreadsPerResult(),
-                share = llvm::alignTo(llvm::divideCeil(count, shares), threads),
-                rounds = share / threads, columnTiles = llvm::divideCeil(inner, lanes);
-  e.forEachBlock({shares, results / inner, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
-    const Index column = at[2] * lanes + e.mod(thread, lanes),
-                first = at[0] * share + e.floorDiv(thread, lanes);
-    Value isInside = e.inRange(column, 0, inner), columnPlace = e.materialize(column);
-    const Index ownColumn = e.bind(columnPlace, 0, inner - 1), result = at[1] * inner + ownColumn;
-    // Compute the number of terms of this thread.
-    Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
-    if (share * shares != count) {
-      Value left = e.materialize(e.constant(count + threads - 1) - first);
-      Value some = e.make<arith::DivUIOp>(e.make<arith::MaxSIOp>(left, none),
-                                          e.materialize(e.constant(threads)));
-      own = e.make<arith::MinUIOp>(some, own);
-    }
-    if (isInside)
-      own = e.make<arith::SelectOp>(isInside, own, none);
-    Value mine;
-    e.alone(Value(), [&] {
-      mine = e.loopBetween(none, own, rounds, combiner.identity(),
-                           [&](Index round, ValueRange carried) {
-                             Value number = e.materialize(first + round * threads);
-                             Value term = read(result, e.bind(number, 0, count - 1));
-                             return Values{combiner.combine(carried[0], term)};
-                           })[0];
-    });
-    if (threads > 1) {
-      const int64_t bytes = llvm::divideCeil(mine.getType().getIntOrFloatBitWidth(), 8);
-      Value shared = e.getScratch(LaunchPlan::kMaxThreads * bytes);
-      e.storeAt(shared, mine, thread);
-      for (int64_t half = LaunchPlan::kMaxThreads / 2; half >= lanes; half /= 2) {
-        e.meet();
-        e.alone(e.inRange(thread, 0, half), [&] {
-          Value other = e.loadAt(shared, mine.getType(), thread + half),
-                both = combiner.combine(e.loadAt(shared, mine.getType(), thread), other);
-          e.storeAt(shared, both, thread);
-        });
-      }
-      e.alone(e.both(e.inRange(thread, 0, lanes), isInside), [&] {
-        take(at[0], result, e.loadAt(shared, combiner.identity().getType(), thread));
-      });
-      return;
-    }
-    e.alone(isInside, [&] { take(at[0], result, mine); });
-  });
-}
-
 void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
   Combiner element(e, op.getKind(), type.getElementType());
   Combiner total(e, op.getKind(), totalType());
@@ -192,14 +136,14 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
     e.storeFinal(op.getResult(), element.narrow(made), result, nullptr);
   };
   if (phase.number > 0)
-    return combine(
-        e, 1, parts,
+    return combineDivided(
+        e, divided(1, parts),
         [&](Index result, Index part) {
           return e.loadAt(e.phaseScratch, partial, part * results + result);
         },
         [&](Index, Index result, Value made) { store(result, made); });
-  combine(
-      e, parts, terms,
+  combineDivided(
+      e, divided(parts, terms),
       [&](Index result, Index term) {
         Value made = element.widen(e.read(op.getInput(), placeOf(e, result, term)));
         return partial == widened ? made : e.make<arith::ExtFOp>(partial, made);

@@ -196,10 +196,20 @@ void AccessWalk::visitElements(ArrayRef<Operation *> roots, Index number) {
       compute(result, ElementIndex(*this, shapeOf(result), number));
       scopes.back().elements.insert({result.getAsOpaquePointer(), number});
     }
+  visitUses(number);
   for (Operation *op : roots)
     for (Value result : op->getResults())
       if (places.isResult(result))
         accesses.writes[result].push_back(here(number));
+}
+
+void AccessWalk::visitFillsOf(ArrayRef<Operation *> ops, unsigned ordinal) {
+  group = ordinal;
+  stage = 1;
+  filling = true;
+  for (Operation *op : ops)
+    visitFillWrites(op);
+  filling = false;
 }
 
 void AccessWalk::visitCopy(Value from, unsigned ordinal) {

@@ -48,6 +48,9 @@ protected:
   /// not known.
   virtual void visitFill(mlir::Operation *op);
 
+  /// Visits the reads of KernelEmitter::useElements for element `number`.
+  virtual void visitUses(Index number) {}
+
   /// How often the fill rule of `op`, whose form is `tiles`, emits the code that uses
   /// final elements. Each copy of the code uses other elements.
   virtual int64_t countFinishes(mlir::Operation *op) const { return 1; }
@@ -60,6 +63,10 @@ protected:
   void scoped(llvm::function_ref<void()> body);
   /// The variable that stands for the value of `expression`, which is in [low, high].
   Index asVariable(Index expression, int64_t low, int64_t high);
+  /// Visits the computation of an element, unless it is in a register.
+  void read(mlir::Value tensor, const ElementIndex &index);
+  /// Visits the stores of unknown elements of the results of `ops` in group `ordinal`.
+  void visitFillsOf(llvm::ArrayRef<mlir::Operation *> ops, unsigned ordinal);
   /// Visit an unknown element of each operand of a fill rule, and an unknown element of
   /// each result.
   void visitFillReads(mlir::Operation *op);
@@ -82,7 +89,6 @@ private:
     llvm::DenseMap<Index, Index> variables;
   };
 
-  void read(mlir::Value tensor, const ElementIndex &index);
   void compute(mlir::Value tensor, const ElementIndex &index);
   void visitFilled(const LoopGroup &group);
   void visitElements(llvm::ArrayRef<mlir::Operation *> roots, Index number);

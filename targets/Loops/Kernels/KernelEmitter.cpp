@@ -289,12 +289,27 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> nu
       remember(result.getAsOpaquePointer(), numbers[n].getAsOpaquePointer(), made.back());
     }
   }
+  useElements(numbers, [&](Value value, size_t n) {
+    own = numbers[n];
+    return read(value, ElementIndex(*this, nn::typeOf(value).getShape(), numbers[n]));
+  });
   for (auto &[result, made] : elements)
     for (size_t n = 0; n < numbers.size() && buffers.contains(result); ++n) {
       own = numbers[n];
       store(result, made[n], numbers[n]);
     }
   own = Index();
+}
+
+void KernelEmitter::fillAs(unsigned groupOrdinal, function_ref<void()> body) {
+  group = groupOrdinal;
+  stage = 1;
+  rows = {};
+  row = constant(0);
+  madeInStage.clear();
+  filling = true;
+  body();
+  filling = false;
 }
 
 void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {

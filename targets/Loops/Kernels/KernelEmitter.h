@@ -48,6 +48,9 @@ public:
   /// error if a root reads an element that the loops have not computed yet, or if a
   /// fill rule takes other scratch memory than planned.
   mlir::LogicalResult emitGroup(const LoopGroup &group, unsigned groupOrdinal);
+  /// Runs `body`, which emits the code of group `groupOrdinal`. The code stores elements of results
+  /// in an order of its own.
+  void fillAs(unsigned groupOrdinal, llvm::function_ref<void()> body);
   /// Emits a copy of the value `from` to the buffer `to`.
   void emitCopy(mlir::Value from, Buffer to, unsigned groupOrdinal);
 
@@ -92,6 +95,10 @@ protected:
   /// of the buffers `streams`, which have `elements` elements.
   virtual void beginPiece(Index number, const LoopRows &rows, int64_t elements,
                           llvm::ArrayRef<Buffer> streams) {}
+  /// Emits code that uses the elements `numbers` of a stage, which have been computed and not yet
+  /// stored. `elementOf` emits the element of another value with the number `numbers[n]`.
+  virtual void useElements(llvm::ArrayRef<Index> numbers,
+                           llvm::function_ref<mlir::Value(mlir::Value, size_t n)> elementOf) {}
   /// Emits code after the code that uses a tile. That code has accessed the elements
   /// `number(i)` of the buffers `streams`, for all multi-indices i of `shape`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,

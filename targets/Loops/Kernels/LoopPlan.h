@@ -77,6 +77,11 @@ llvm::DenseMap<mlir::Value, unsigned> findLastReaders(const KernelGraph &graph, 
 /// stage does.
 bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 
+/// Whether the loops of stage `stage` can read or compute an element of `value`, after they have
+/// computed the elements of the stage with the same number.
+bool canReadInLoops(const KernelGraph &graph, const LoopGroup &group, unsigned stage,
+                    mlir::Value value);
+
 } // namespace dpc
 
 #endif // DPC_TARGETS_LOOPS_KERNELS_LOOPPLAN_H

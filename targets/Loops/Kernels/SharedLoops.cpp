@@ -40,6 +40,15 @@ public:
     return isLegal;
   }
 
+  bool canRead(Value value, unsigned number) {
+    row = loopVariable(group.rows.count);
+    stage = number;
+    current = elementOfStage(group.stages[stage]);
+    made.insert(group.stages[stage].roots.begin(), group.stages[stage].roots.end());
+    visit(value, ElementIndex(*this, shapeOf(value), current));
+    return isLegal;
+  }
+
   Index readIndex(Value, const ElementIndex &, int64_t extent) override {
     return variable(0, std::max<int64_t>(0, extent - 1));
   }
@@ -117,4 +126,9 @@ private:
 
 bool dpc::canShareLoops(const KernelGraph &graph, const LoopGroup &group) {
   return SharedLoops(graph, group).areLegal();
+}
+
+bool dpc::canReadInLoops(const KernelGraph &graph, const LoopGroup &group, unsigned stage,
+                         Value value) {
+  return SharedLoops(graph, group).canRead(value, stage);
 }

@@ -118,3 +118,36 @@ func.func @slice_in_two_kernels(%p: tensor<32x40xf32>, %w: tensor<37x32xf32>) ->
   %d = nn.dot %s, %w contract [1] [0] : tensor<32x37xf32>, tensor<37x32xf32> -> tensor<32x32xf32>
   return %m, %d : tensor<37xf32>, tensor<32x32xf32>
 }
+
+// Two sums over columns join the kernel that reads their terms, though none of them computes
+// anything for the other.
+// CUDA-LABEL: @sums_of_columns
+// CUDA: nn.kernel
+// CUDA: nn.mul
+// CUDA: nn.reduce sum %{{.*}} [0]
+// CUDA: nn.tanh
+// CUDA: nn.reduce sum %{{.*}} [0]
+// CUDA: nn.yield
+// CUDA-NOT: nn.kernel
+// CPU-LABEL: @sums_of_columns
+// CPU-COUNT-3: nn.kernel
+func.func @sums_of_columns(%x: tensor<128x64xf32>, %y: tensor<128x64xf32>)
+    -> (tensor<128x64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %0 = nn.mul %x, %y : tensor<128x64xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<128x64xf32> -> tensor<64xf32>
+  %2 = nn.add %x, %y : tensor<128x64xf32>
+  %3 = nn.tanh %2 : tensor<128x64xf32>
+  %4 = nn.reduce sum %y [0] : tensor<128x64xf32> -> tensor<64xf32>
+  return %3, %1, %4 : tensor<128x64xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// The other loops do not read %z, so a sum with this term is a kernel.
+// CUDA-LABEL: @sums_of_other_columns
+// CUDA-COUNT-2: nn.kernel
+func.func @sums_of_other_columns(%x: tensor<128x64xf32>, %z: tensor<128x64xf32>)
+    -> (tensor<128x64xf32>, tensor<64xf32>) {
+  %0 = nn.mul %x, %z : tensor<128x64xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<128x64xf32> -> tensor<64xf32>
+  %2 = nn.tanh %x : tensor<128x64xf32>
+  return %2, %1 : tensor<128x64xf32>, tensor<64xf32>
+}

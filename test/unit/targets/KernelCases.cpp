@@ -657,6 +657,33 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%0 = nn.exp %a : tensor<6x4xf64> %1 = nn.transpose %0 [1, 0] : tensor<6x4xf64> -> tensor<4x6xf64>
         %2 = nn.reduce sum %1 [1] : tensor<4x6xf64> -> tensor<4xf64>
         %3 = nn.broadcast %2 [1] : tensor<4xf64> -> tensor<6x4xf64> nn.div %0, %3 : tensor<6x4xf64>)", {{"6x4xf64"}}},
+    // Sums over columns beside the ops that have their terms: a rest of rows and of columns, two sums with terms of their own,
+    // in rows that have sums too, over two dimensions, and terms in another order, which are read again.
+    {R"(%e = nn.exp %a : tensor<67x39xf64> %s = nn.reduce sum %e [0] : tensor<67x39xf64> -> tensor<39xf64>
+        "test.yield"(%e, %s) : (tensor<67x39xf64>, tensor<39xf64>) -> ())", {{"67x39xf64"}}},
+    {R"(%p = nn.mul %a, %b : tensor<130x64xf64> %x = nn.tanh %a : tensor<130x64xf64> %y = nn.mul %x, %b : tensor<130x64xf64>
+        %s = nn.reduce sum %p [0] : tensor<130x64xf64> -> tensor<64xf64> %t = nn.reduce sum %b [0] : tensor<130x64xf64> -> tensor<64xf64>
+        %u = nn.reduce sum %y [0] : tensor<130x64xf64> -> tensor<64xf64>
+        "test.yield"(%s, %y, %t, %u) : (tensor<64xf64>, tensor<130x64xf64>, tensor<64xf64>, tensor<64xf64>) -> ())",
+     {{"130x64xf64"}, {"130x64xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [1] epsilon 1.0e-5 : tensor<97x36xf64> -> tensor<97x36xf64>, tensor<97xf64>, tensor<97xf64>
+        %gb = nn.broadcast %b [1] : tensor<36xf64> -> tensor<97x36xf64>
+        %gy = nn.mul %c, %gb : tensor<97x36xf64> %p = nn.mul %gy, %y : tensor<97x36xf64>
+        %s2 = nn.reduce sum %p [1] : tensor<97x36xf64> -> tensor<97xf64>
+        %b2 = nn.broadcast %s2 [0] : tensor<97xf64> -> tensor<97x36xf64>
+        %1 = nn.mul %y, %b2 : tensor<97x36xf64> %dx = nn.sub %gy, %1 : tensor<97x36xf64>
+        %cy = nn.mul %c, %y : tensor<97x36xf64>
+        %dg = nn.reduce sum %cy [0] : tensor<97x36xf64> -> tensor<36xf64>
+        %db = nn.reduce sum %c [0] : tensor<97x36xf64> -> tensor<36xf64>
+        %ds = nn.reduce sum %dx [0] : tensor<97x36xf64> -> tensor<36xf64>
+        "test.yield"(%dx, %dg, %db, %ds) : (tensor<97x36xf64>, tensor<36xf64>, tensor<36xf64>, tensor<36xf64>) -> ())",
+     {{"97x36xf64"}, {"36xf64"}, {"97x36xf64"}}},
+    {R"(%e = nn.neg %a : tensor<5x17x4x10xf64> %s = nn.reduce sum %e [0, 1] : tensor<5x17x4x10xf64> -> tensor<4x10xf64>
+        %t = nn.broadcast %s [2, 3] : tensor<4x10xf64> -> tensor<5x17x4x10xf64> %d = nn.sub %e, %t : tensor<5x17x4x10xf64>
+        "test.yield"(%d, %s) : (tensor<5x17x4x10xf64>, tensor<4x10xf64>) -> ())", {{"5x17x4x10xf64"}}},
+    {R"(%e = nn.exp %a : tensor<80x80xf64> %r = nn.transpose %e [1, 0] : tensor<80x80xf64> -> tensor<80x80xf64>
+        %p = nn.mul %r, %e : tensor<80x80xf64> %s = nn.reduce sum %p [0] : tensor<80x80xf64> -> tensor<80xf64>
+        "test.yield"(%e, %s) : (tensor<80x80xf64>, tensor<80xf64>) -> ())", {{"80x80xf64"}}},
     {R"(%0 = nn.reverse %a [0] : tensor<9xf64> %1 = nn.add %a, %0 : tensor<9xf64> nn.reverse %1 [0] : tensor<9xf64>)", {{"9xf64"}}},
     {R"(%t = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf64>
         %1 = nn.gather %t, %a dim 0 : tensor<2x3xf64>, tensor<5xi64> -> tensor<5x3xf64> nn.mul %1, %1 : tensor<5x3xf64>)", {{"5xi64", 0, 1}}},

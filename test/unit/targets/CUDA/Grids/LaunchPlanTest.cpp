@@ -218,6 +218,54 @@ TEST_F(LaunchPlanTest, SumsInParts) {
   EXPECT_EQ(plan.launches[0].blocks, 2);
 }
 
+// A launch that computes exponentials also sums their columns: each block those of its rows.
+TEST_F(LaunchPlanTest, SumsOverColumnsBesideElements) {
+  const std::string all = "tensor<6001x64xf32>", row = "tensor<64xf32>";
+  auto readSum = [&](const std::string &term) {
+    read("6001x64",
+         "%e = nn.exp %a : " + all + "%f = nn.exp %e : " + all + term +
+             "%s = nn.reduce sum %t [0] : " + all + " -> " + row +
+             "%b = nn.broadcast %s [1] : " + row + " -> " + all + "%r = nn.sub %f, %b : " + all,
+         "6001x64x");
+  };
+  const std::string same = "%t = nn.mul %f, %f : " + all;
+  readSum(same);
+  ASSERT_EQ(plan.launches.size(), 3u);
+  const Launch &rows = plan.launches[0], &sums = plan.launches[1];
+  EXPECT_EQ(rows.kind, Kind::rows);
+  ASSERT_TRUE(rows.sums);
+  EXPECT_EQ(rows.sums->rowsPerBlock, 6); // some thousand blocks
+  EXPECT_EQ(rows.blocks, 1001);
+  EXPECT_EQ(rows.sums->getScratchBytes(), 1001 * 64 * 4);
+  EXPECT_EQ(sums.kind, Kind::sums);
+  EXPECT_EQ(sums.blocks, 2);
+  EXPECT_EQ(plan.launches[2].kind, Kind::elements);
+
+  const LaunchPlan whole = plan;
+  plan.launches[0].blocks = 1000;
+  EXPECT_EQ(refusal(), "launch 0 has 1000 blocks for 6001 rows");
+  plan = whole;
+  plan.launches[1].blocks = 1;
+  EXPECT_EQ(refusal(), "launch 1 has 1 blocks of 256 threads for 1 sums of 64 columns");
+  plan = whole;
+  plan.launches[0].sums.reset();
+  plan.launches[0].blocks = 6001;
+  EXPECT_EQ(refusal(), "launch 1 does not follow the one whose sums it adds up");
+  plan = whole;
+  plan.launches[0].sums->columns = 32;
+  EXPECT_EQ(refusal(), "sums over 32 columns of 6001 rows, 6 per block, are of 6001 rows with "
+                       "384064 elements");
+
+  // Sums that keep their order are not divided.
+  plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{}, /*keepsOrder=*/true});
+  EXPECT_EQ(refusal(), "");
+  EXPECT_FALSE(plan.launches[0].sums);
+  // The loops do not have terms in another order.
+  readSum("%t = nn.reverse %f [0] : " + all);
+  EXPECT_FALSE(plan.launches[0].sums);
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+}
+
 // A library computes a product. If it has no epilogue for the rest of the group, a second
 // launch computes the rest.
 TEST_F(LaunchPlanTest, AProductOfALibrary) {

@@ -1,0 +1,138 @@
+// Checks the launches of a kernel (LaunchPlan::verify).
+
+#include "targets/CUDA/Grids/LaunchPlan.h"
+
+#include "dialects/NN/IR/Shape.h"
+#include "planning/PlanError.h"
+#include "targets/CUDA/Grids/GridFill.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Checks launch `number`, which adds up the partial sums of `before`.
+static llvm::Error verifySums(const Launch &launch, const Launch *before, unsigned number) {
+  if (!launch.sums || !before || before->kind != Launch::Kind::rows || !before->sums ||
+      before->sums->sums != launch.sums->sums || launch.group.getRoots() != launch.sums->getOps())
+    return planError("launch {0} does not follow the one whose sums it adds up", number);
+  const ColumnSums &sums = *launch.sums;
+  if (launch.blocks != sums.countSumBlocks() || launch.threads != LaunchPlan::kMaxThreads)
+    return planError("launch {0} has {1} blocks of {2} threads for {3} sums of {4} columns", number,
+                     launch.blocks, launch.threads, sums.sums.size(), sums.columns);
+  return llvm::Error::success();
+}
+
+static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, unsigned number) {
+  const LoopGroup &group = launch.group;
+  if (group.stages.empty())
+    return planError("launch {0} has nothing to do", number);
+  if (launch.blocks < 1 || launch.blocks > INT32_MAX || launch.threads < 1 ||
+      launch.threads > LaunchPlan::kMaxThreads)
+    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
+                     launch.threads);
+  if (launch.threads % LaunchPlan::kWarp != 0)
+    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
+                     launch.threads);
+  int64_t elements = group.isFilled ? launch.parts.count : group.stages[0].getElements();
+  bool isTiles = launch.kind == Launch::Kind::tiles;
+  if (isTiles != (group.isFilled && payingGridFill(group.stages[0].roots[0])))
+    return planError("launch {0} of {1} is {2}one of tiles", number,
+                     group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
+  if (isTiles) {
+    auto rule = cast<GridFillOpInterface>(group.stages[0].roots[0]);
+    SmallVector<TileGrid> grids = rule.getGrids(/*mayDivide=*/true);
+    if (launch.phase.count != grids.size())
+      grids = rule.getGrids(/*mayDivide=*/false);
+    if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
+      return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
+                       launch.phase.number, launch.phase.count, grids.size());
+    TileGrid grid = grids[launch.phase.number];
+    if (launch.blocks != grid.blocks || launch.threads != grid.threads)
+      return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,
+                       launch.blocks, launch.threads, grid.blocks, grid.threads);
+  } else if (group.rows.count == 1 && group.stages.size() > 1)
+    return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
+                     group.stages.size());
+  if (launch.call && (!isTiles || !llvm::is_contained(group.stages.back().roots,
+                                                      launch.call->result.getDefiningOp())))
+    return planError("launch {0} does not compute the result of its library call", number);
+  if (launch.kind == Launch::Kind::results && (group.rows.count != 1 || launch.blocks != elements))
+    return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
+  const int64_t rowBlocks = launch.sums ? launch.sums->countBlocks() : group.rows.count;
+  if (launch.kind == Launch::Kind::rows &&
+      (launch.blocks != rowBlocks || launch.together.size() != group.stages.size()))
+    return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks,
+                     group.rows.count);
+  if (launch.sums) {
+    if (launch.kind != Launch::Kind::rows || launch.together[launch.sums->stage])
+      return planError("launch {0} has sums over columns, and no rows", number);
+    if (llvm::Error error = launch.sums->verify(graph, group))
+      return error;
+  }
+  if (launch.kind == Launch::Kind::squares) {
+    const LoopNest &nest = group.stages[0].nest;
+    if (group.isFilled || group.rows.count != 1 || !nest.strided)
+      return planError("launch {0} is one of squares, and transposes nothing", number);
+    if (int64_t squares = Squares(nest).getTotal();
+        launch.blocks != squares || launch.threads != Squares::kSide * Squares::kSide)
+      return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
+                       launch.blocks, launch.threads, squares);
+  }
+  if (!launch.pieces.empty() && launch.pieces.size() != group.stages.size())
+    return planError("launch {0} has pieces of {1} of {2} stages", number, launch.pieces.size(),
+                     group.stages.size());
+  const bool hasGridPieces = launch.kind == Launch::Kind::elements && group.rows.count == 1;
+  for (auto [pieces, stage] : llvm::zip(launch.pieces, group.stages))
+    if (pieces.elements < 1 || pieces.terms < 1 ||
+        (pieces.elements > 1 && (stage.nest.extents.empty() ||
+                                 (hasGridPieces && stage.nest.extents.back() % pieces.elements))))
+      return planError("launch {0} has pieces of {1} elements and {2} terms", number,
+                       pieces.elements, pieces.terms);
+  if (hasGridPieces)
+    elements /= launch.getPieces(0).elements;
+  int64_t count = group.rows.count > 1 ? group.rows.count : elements;
+  if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
+    return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,
+                     launch.blocks, launch.threads, count);
+  int64_t bytes = launch.sums ? launch.sums->getSharedBytes() : 0;
+  for (Value value : launch.shared)
+    bytes += Launch::bytesOfRow(value, group.rows.count);
+  if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
+    return planError("launch {0} has {1} bytes of shared memory", number, bytes);
+  return llvm::Error::success();
+}
+
+llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
+  DenseMap<Operation *, unsigned> places;
+  for (auto [number, launch] : llvm::enumerate(launches)) {
+    const Launch *before = number ? &launches[number - 1] : nullptr;
+    if (llvm::Error error = launch.kind == Launch::Kind::sums ? verifySums(launch, before, number)
+                                                              : verifyLaunch(graph, launch, number))
+      return error;
+    if (launch.phase.number > 0) {
+      if (!before || before->phase.number + 1 != launch.phase.number ||
+          before->group.getRoots() != launch.group.getRoots())
+        return planError("launch {0} does not follow the one that it goes on with", number);
+      continue;
+    }
+    for (Operation *root : launch.group.getRoots())
+      if (!places.insert({root, number}).second)
+        return planError("{0} is in launch {1} and in launch {2}", root->getName(), places[root],
+                         number);
+  }
+  for (Operation *root : graph.getRoots()) {
+    auto here = places.find(root);
+    if (here == places.end()) {
+      if (nn::typeOf(root->getResult(0)).getNumElements() == 0)
+        continue;
+      return planError("{0} is in no launch", root->getName());
+    }
+    for (Value value : graph.getReads(root)) {
+      auto maker = places.find(value.getDefiningOp());
+      if (maker != places.end() && maker->second > here->second)
+        return planError("launch {0} reads what launch {1} makes", here->second, maker->second);
+    }
+  }
+  return llvm::Error::success();
+}
