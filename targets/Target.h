@@ -201,6 +201,10 @@ public:
   /// register. An example is the gradient of a bias.
   virtual bool sumsColumns(mlir::Operation *reduction) const { return false; }
 
+  /// The most kernels that the target computes faster as one kernel, if each has few elements and
+  /// none needs another. 1 if a kernel has no cost of its own.
+  virtual int64_t getJoinedKernels() const { return 1; }
+
   /// Whether a kernel that computes a value can also pad it without a loss of speed. A kernel then
   /// decides for each element of the result whether it computes the element.
   virtual bool padsComputedValues() const { return false; }

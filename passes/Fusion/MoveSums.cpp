@@ -5,6 +5,7 @@
 #include "targets/Target.h"
 
 #include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Reduction.h"
 #include "dialects/NN/IR/Shape.h"
 

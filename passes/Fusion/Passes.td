@@ -101,4 +101,50 @@ def MoveSums : Pass<"dpc-move-sums", "mlir::func::FuncOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def JoinKernels : Pass<"dpc-join-kernels", "mlir::func::FuncOp"> {
+  let summary = "Joins independent kernels of few elements into one";
+  let description = [{
+    On a device, a launch takes longer than the update of a bias. If the target computes several
+    small kernels faster as one (Target::getJoinedKernels), the pass joins
+
+    - updates (nn.update) of at most 2^16 elements. The joined kernel takes the place of the last
+      one, if no op reads the result of another one before.
+    - elementwise kernels that follow each other, e.g. the conversions of all weights to 16 bits.
+      Their operands have few elements or are arguments of the function.
+
+    No kernel of a joined one reads a result of another. The attribute `nn.joined` has the number of
+    results of each of them, and `nn.updates` marks joined updates.
+
+    Needs: `dpc-form-kernels`, the final order of the ops. Keeps: results.
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>, %y: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+      %0 = nn.kernel (%x : tensor<4xf32>) {
+      ^bb0(%xi: tensor<4xf32>):
+        %1 = nn.exp %xi : tensor<4xf32>
+        nn.yield %1 : tensor<4xf32>
+      } -> tensor<4xf32>
+      %2 = nn.kernel (%y : tensor<8xf32>) {
+      ^bb0(%yi: tensor<8xf32>):
+        %3 = nn.neg %yi : tensor<8xf32>
+        nn.yield %3 : tensor<8xf32>
+      } -> tensor<8xf32>
+      return %0, %2 : tensor<4xf32>, tensor<8xf32>
+    }
+    // becomes, for the target cuda,
+    func.func @example(%x: tensor<4xf32>, %y: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+      %0:2 = nn.kernel (%x, %y : tensor<4xf32>, tensor<8xf32>)
+          attributes {nn.joined = array<i64: 1, 1>} {
+      ^bb0(%xi: tensor<4xf32>, %yi: tensor<8xf32>):
+        %1 = nn.exp %xi : tensor<4xf32>
+        %3 = nn.neg %yi : tensor<8xf32>
+        nn.yield %1, %3 : tensor<4xf32>, tensor<8xf32>
+      } -> tensor<4xf32>, tensor<8xf32>
+      return %0#0, %0#1 : tensor<4xf32>, tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 #endif // DPC_PASSES_FUSION_PASSES_TD

@@ -2,7 +2,7 @@
 // stores these launches in the attribute `exec.launches` of the kernel's function.
 
 #include "dialects/Exec/IR/Kernels.h"
-#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/JoinedKernels.h"
 #include "dialects/NN/IR/Shape.h"
 #include "passes/Lowering/KernelNeeds.h"
 #include "passes/Lowering/Passes.h"
@@ -41,7 +41,7 @@ static std::string opsOf(Operation *kernel) {
     else if (!isa<nn::ConstantOp, nn::BroadcastOp, nn::ReshapeOp, nn::YieldOp>(op))
       loops.insert(op->getName().stripDialect());
   });
-  if (isa<nn::UpdateOp>(kernel))
+  if (nn::holdsUpdates(kernel))
     loops.insert("update");
   loops.insert(elementwise.begin(), elementwise.end());
   ArrayRef<StringRef> names = loops.getArrayRef();

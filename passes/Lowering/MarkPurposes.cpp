@@ -6,7 +6,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/Exec/IR/Kernels.h"
-#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/JoinedKernels.h"
 
 using namespace mlir;
 
@@ -30,11 +30,15 @@ struct Updates {
   explicit Updates(SymbolTableCollection &symbols) : symbols(symbols) {}
 
   void add(LaunchOp launch) {
-    auto update = dyn_cast_or_null<nn::UpdateOp>(findKernelBody(launch, symbols));
-    if (!update)
+    Operation *kernel = findKernelBody(launch, symbols);
+    if (!kernel || !nn::holdsUpdates(kernel))
       return;
-    for (Value input : launch.getInputs().take_front(update.getTensors().size()))
-      if (Operation *root = placeOf(input, symbols).root; isa<BufferOp>(root))
+    ValueRange tensors = launch.getInputs();
+    if (auto update = dyn_cast<nn::UpdateOp>(kernel))
+      tensors = tensors.take_front(update.getTensors().size());
+    for (Value input : tensors)
+      if (Operation *root = placeOf(input, symbols).root;
+          isa<BufferOp>(root) && cast<MemRefType>(input.getType()).getRank() > 0)
         read.insert(root);
     for (Value output : launch.getOutputs())
       written.insert(placeOf(output, symbols).root);

@@ -151,6 +151,8 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   if (plan.overlap)
     manager.addPass(createOrderComputation());
+  // Join kernels after the order is known, because a joined kernel waits for all its operands.
+  manager.addNestedPass<func::FuncOp>(createJoinKernels());
 }
 
 void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan) {

@@ -63,6 +63,9 @@ public:
     return asColumnSum(reduction) && payingGridFill(reduction);
   }
 
+  // One launch runs them side by side.
+  int64_t getJoinedKernels() const override { return 64; }
+
   // Each thread computes its own elements, so a branch costs little.
   bool padsComputedValues() const override { return true; }
 

@@ -16,6 +16,8 @@ from runs import HERE, LIBRARY, ROOT, compile_cuda, explain_launches, interp, on
 BARS = [('gpt2_124m', 'f32', '1,5,6,8,9'), ('gpt2_124m', 'tf32', '1,5,6,9'), ('gpt2_124m', 'bf16', '1,5,6,9')]
 # Bytes per step outside products, which row 5 judges.
 BYTES = {'f32': '40GB', 'tf32': '40GB', 'bf16': '31GB'}
+# Launches per step, which row 6 judges.
+LAUNCHES = {'gpt2_124m': 450}
 NEED_MACHINE_CODE = '1', '7', '8'
 LONG_BARS = [('resnet50', precision, '6') for precision in ('f32', 'tf32', 'bf16')]
 
@@ -208,7 +210,8 @@ def judge_kernels(runner, model, precision, rows):
                          env={**os.environ, 'PATH': search}, timeout=600)
     if run.returncode:
         raise interp.Failed(f'exit {run.returncode}: {run.stderr.strip()[-300:]}')
-    judged = subprocess.run([os.path.join(ROOT, 'scripts', 'check-kernels'), folder, '--rows=' + rows, '--bytes=' + BYTES[precision]],
+    bars = ['--bytes=' + BYTES[precision]] + [f'--launches={LAUNCHES[model]}'] * (model in LAUNCHES)
+    judged = subprocess.run([os.path.join(ROOT, 'scripts', 'check-kernels'), folder, '--rows=' + rows, *bars],
                             capture_output=True, text=True, timeout=600)
     if judged.returncode:
         raise interp.Failed(judged.stdout + judged.stderr)

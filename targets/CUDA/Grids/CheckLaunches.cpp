@@ -103,12 +103,37 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
   return llvm::Error::success();
 }
 
+/// Checks launch `number`, which is several launches.
+static llvm::Error verifyJoint(const KernelGraph &graph, const Launch &launch, unsigned number) {
+  int64_t blocks = 0;
+  SmallVector<Operation *> roots;
+  for (const Launch &part : launch.joined) {
+    if (part.kind != Launch::Kind::elements || part.threads != launch.threads)
+      return planError("launch {0} of {1} threads has a part of {2} threads that is not elements",
+                       number, launch.threads, part.threads);
+    if (llvm::Error error = verifyLaunch(graph, part, number))
+      return error;
+    for (Operation *root : part.group.getRoots())
+      for (Value value : graph.getReads(root))
+        if (llvm::is_contained(roots, value.getDefiningOp()))
+          return planError("a part of launch {0} reads what another part makes", number);
+    llvm::append_range(roots, part.group.getRoots());
+    blocks += part.blocks;
+  }
+  if (blocks != launch.blocks || roots != launch.group.getRoots())
+    return planError("launch {0} has {1} blocks, and its parts have {2}", number, launch.blocks,
+                     blocks);
+  return llvm::Error::success();
+}
+
 llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
   DenseMap<Operation *, unsigned> places;
   for (auto [number, launch] : llvm::enumerate(launches)) {
     const Launch *before = number ? &launches[number - 1] : nullptr;
-    if (llvm::Error error = launch.kind == Launch::Kind::sums ? verifySums(launch, before, number)
-                                                              : verifyLaunch(graph, launch, number))
+    llvm::Error error = launch.kind == Launch::Kind::sums    ? verifySums(launch, before, number)
+                        : launch.kind == Launch::Kind::joint ? verifyJoint(graph, launch, number)
+                                                             : verifyLaunch(graph, launch, number);
+    if (error)
       return error;
     if (launch.phase.number > 0) {
       if (!before || before->phase.number + 1 != launch.phase.number ||

@@ -38,6 +38,37 @@ void GridEmitter::beginLaunch(const Launch &newLaunch, StringRef newSymbol) {
 
 void GridEmitter::endLaunch() { leaveScope(); }
 
+LogicalResult GridEmitter::emitJoint(unsigned ordinal) {
+  part = 0;
+  LogicalResult result = emitParts(launch->joined, 0, ordinal);
+  part = 0;
+  return result;
+}
+
+/// Emits `parts`, whose blocks begin with number `begin`. Each half of the parts is a branch, so
+/// that a block finds its part after few comparisons.
+LogicalResult GridEmitter::emitParts(ArrayRef<Launch> parts, int64_t begin, unsigned ordinal) {
+  if (parts.size() > 1) {
+    const size_t half = parts.size() / 2;
+    int64_t middle = begin;
+    for (const Launch &joined : parts.take_front(half))
+      middle += joined.blocks;
+    LogicalResult first = failure(), second = failure();
+    Value isFirst =
+        make<arith::CmpIOp>(arith::CmpIPredicate::slt, blockValue, materialize(constant(middle)));
+    when(isFirst, [&] { first = emitParts(parts.take_front(half), begin, ordinal); });
+    Value isSecond =
+        make<arith::CmpIOp>(arith::CmpIPredicate::sge, blockValue, materialize(constant(middle)));
+    when(isSecond, [&] { second = emitParts(parts.drop_front(half), middle, ordinal); });
+    return success(succeeded(first) && succeeded(second));
+  }
+  llvm::SaveAndRestore joint(launch, &parts.front());
+  llvm::SaveAndRestore whole(block, bind(materialize(block - begin), 0, parts.front().blocks - 1));
+  LogicalResult result = emitGroup(launch->group, ordinal);
+  ++part;
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//

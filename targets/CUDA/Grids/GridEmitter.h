@@ -35,6 +35,8 @@ public:
   /// Emits the launch that adds up the partial sums over columns of the launch before
   /// (ColumnSums), as launch number `ordinal`.
   void emitSums(unsigned ordinal);
+  /// Emits a launch of the kind `joint`, as launch number `ordinal`.
+  mlir::LogicalResult emitJoint(unsigned ordinal);
 
   /// Begins the code of `launch`. The insertion point of the builder is at the start of
   /// the function `symbol`.
@@ -104,6 +106,7 @@ private:
                  llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate);
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
+  mlir::LogicalResult emitParts(llvm::ArrayRef<Launch> parts, int64_t begin, unsigned ordinal);
   void forEachRowOfBlock(int64_t rows, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
   void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);

@@ -156,6 +156,8 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
   LogicalResult emitted = success();
   if (launch.kind == Launch::Kind::sums)
     e.emitSums(ordinal);
+  else if (launch.kind == Launch::Kind::joint)
+    emitted = e.emitJoint(ordinal);
   else
     emitted = e.emitGroup(group, ordinal);
   endEntry();

@@ -29,6 +29,19 @@ void GridWalk::visitLaunch(const Launch &newLaunch, unsigned ordinal) {
   inLaunch(newLaunch, [&] {
     if (launch->kind == Launch::Kind::sums)
       return visitFillsOf(launch->group.getRoots(), ordinal);
+    if (launch->kind == Launch::Kind::joint) {
+      llvm::SaveAndRestore whole(launch);
+      for (const Launch &joined : newLaunch.joined) {
+        launch = &joined;
+        scoped([&] {
+          block = variable(0, joined.blocks - 1);
+          visitGroup(joined.group, ordinal);
+        });
+        ++part;
+      }
+      part = 0;
+      return;
+    }
     // The last launch of a fill rule computes the ops that use elements of the
     // result.
     LoopGroup group = launch->group;

@@ -170,6 +170,8 @@ public:
       add(group);
     }
     addWaiting();
+    if (graph.getPartCount() > 1)
+      joinLaunches();
   }
 
   LaunchPlan result;
@@ -457,6 +459,45 @@ private:
     launch.threads = LaunchPlan::kMaxThreads;
     launch.sums = sums;
     result.launches.push_back(launch);
+  }
+
+  /// Whether a launch computes elements one by one, so that it can be a part of a larger grid.
+  static bool mayBePart(const Launch &launch) {
+    return launch.kind == Launch::Kind::elements && !launch.group.isFilled &&
+           launch.group.rows.count == 1;
+  }
+
+  /// Joins consecutive launches of different parts of the kernel. No part reads what another one
+  /// computes.
+  void joinLaunches() {
+    std::vector<Launch> launches;
+    for (Launch &launch : result.launches) {
+      Launch *last = launches.empty() ? nullptr : &launches.back();
+      auto part = [&](const Launch &of) { return graph.getPart(of.group.stages[0].roots[0]); };
+      if (!last || !mayBePart(launch) || (last->kind != Launch::Kind::joint && !mayBePart(*last)) ||
+          part(last->joined.empty() ? *last : last->joined.back()) == part(launch)) {
+        launches.push_back(std::move(launch));
+        continue;
+      }
+      if (last->kind != Launch::Kind::joint) {
+        Launch joint{Launch::Kind::joint};
+        joint.blocks = 0;
+        joint.threads = LaunchPlan::kMaxThreads;
+        addPart(joint, std::move(*last));
+        *last = std::move(joint);
+      }
+      addPart(*last, std::move(launch));
+    }
+    result.launches = std::move(launches);
+  }
+
+  /// Adds `launch` to `joint`, whose blocks have as many threads as possible.
+  static void addPart(Launch &joint, Launch launch) {
+    launch.blocks = llvm::divideCeil(launch.blocks * launch.threads, joint.threads);
+    launch.threads = joint.threads;
+    joint.blocks += launch.blocks;
+    llvm::append_range(joint.group.stages, launch.group.stages);
+    joint.joined.push_back(std::move(launch));
   }
 
   /// Whether other launches than `launch`, which computes `value`, read it.

@@ -26,6 +26,7 @@ struct Launch {
     rows,     ///< one block per row, or per some rows if the launch has sums over columns; the
               ///< threads share the elements of a stage
     sums,     ///< adds up the partial sums of the launch before, one block per some columns
+    joint,    ///< several launches of the kind `elements`, one after the other in the grid
     squares,  ///< one block per square of elements of a transposition, one thread per element
     tiles     ///< one block per tile of an op and of the elementwise ops on its result
   };
@@ -60,6 +61,9 @@ struct Launch {
   LaunchPhase phase;
   /// For the kind `tiles`: the library call that may compute the group instead.
   std::optional<PlannedCall> call;
+
+  /// For the kind `joint`: the launches. `group` has the stages of all of them.
+  std::vector<Launch> joined;
 
   /// The bytes of shared memory for one row, if `value` is divided into `rows` rows.
   static int64_t bytesOfRow(mlir::Value value, int64_t rows);

@@ -78,7 +78,7 @@ void AccessWalk::forEach(ArrayRef<int64_t> shape, Body body) { loops(shape, body
 //===----------------------------------------------------------------------===//
 
 KernelAccesses::Access AccessWalk::here(Index number) const {
-  return {group, stage, number, row, rows, filling};
+  return {group, part, stage, number, row, rows, filling};
 }
 
 void AccessWalk::read(Value tensor, const ElementIndex &index) {

@@ -73,6 +73,8 @@ protected:
   void visitFillWrites(mlir::Operation *op);
   unsigned getStage() const { return stage - 1; }
 
+  /// The part of the group that is visited (KernelEmitter::part).
+  unsigned part = 0;
   const bool keepsOrder;
   /// Whether the current sum must add its terms in order.
   bool orderedSums = false;

@@ -16,7 +16,7 @@ static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read
                      const KernelAccesses::Access &write, int64_t count) {
   if (read.group != write.group)
     return read.group < write.group;
-  if (read.filling || read.stage > write.stage)
+  if (read.part != write.part || read.filling || read.stage > write.stage)
     return false;
   if (read.stage == write.stage && read.number == write.number)
     return true;

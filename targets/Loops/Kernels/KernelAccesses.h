@@ -12,9 +12,10 @@ struct KernelAccesses {
   using Index = IndexSpace::Index;
 
   /// One access to an element: the group and the stage in which it happens, the
-  /// row-major number of the element, and the current row of the loops.
+  /// row-major number of the element, and the current row of the loops. The parts of a group run at
+  /// the same time.
   struct Access {
-    unsigned group = 0, stage = 0;
+    unsigned group = 0, part = 0, stage = 0;
     Index number, row;
     LoopRows rows;
     /// Whether a fill rule makes the access. Fill rules access elements in their own

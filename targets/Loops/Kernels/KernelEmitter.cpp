@@ -41,7 +41,7 @@ static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
 }
 
 KernelAccesses::Access KernelEmitter::here(Index number) {
-  return {group, stage, number == own ? recorded : number, row, rows, filling};
+  return {group, part, stage, number == own ? recorded : number, row, rows, filling};
 }
 
 void KernelEmitter::store(Value result, Value element, Index number) {

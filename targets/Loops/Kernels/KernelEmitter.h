@@ -107,6 +107,8 @@ protected:
   /// The buffer of a value in memory, for code that loads element `number` itself.
   Buffer bufferToRead(mlir::Value value, Index number);
   virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
+  /// The part of the group that the code computes, if its parts run at the same time.
+  unsigned part = 0;
   /// The number of the current stage, from 0.
   unsigned getStage() const { return stage - 1; }
 

@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/KernelGraph.h"
 
+#include "dialects/NN/IR/JoinedKernels.h"
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Rules.h"
 #include "targets/Target.h"
@@ -37,7 +38,28 @@ FailureOr<std::unique_ptr<KernelGraph>> KernelGraph::build(Operation *op, const 
   if (failed(graph->check()))
     return failure();
   graph->place(recompute);
+  graph->setParts(nn::getJoined(op));
   return graph;
+}
+
+/// Assigns each op to the first part whose results it computes, directly or for other ops.
+void KernelGraph::setParts(ArrayRef<int64_t> joined) {
+  partCount = std::max<size_t>(1, joined.size());
+  auto result = getYielded().begin();
+  for (auto [part, count] : llvm::enumerate(joined)) {
+    SmallVector<Operation *> open;
+    for (int64_t n = 0; n < count; ++n, ++result)
+      if (Operation *op = (*result).getDefiningOp())
+        open.push_back(op);
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val();
+      if (!parts.try_emplace(op, part).second)
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          open.push_back(producer);
+    }
+  }
 }
 
 bool KernelGraph::isFilled(Operation *op) const {
@@ -56,33 +78,10 @@ void KernelGraph::take(nn::UpdateOp update) {
   Block &block = region.emplaceBlock();
   OpBuilder builder(update.getContext());
   builder.setInsertionPointToEnd(&block);
-  IRMapping mapping;
-  ArrayRef<int64_t> shape = update.getTensors().empty()
-                                ? ArrayRef<int64_t>()
-                                : nn::typeOf(update.getTensors()[0]).getShape();
-  if (update.getTensors().empty() && update.getNumResults())
-    shape = nn::typeOf(update.getResult(0)).getShape();
-  for (auto [operand, argument] :
-       llvm::zip_equal(update.getOperands(), update.getBodyBlock().getArguments())) {
-    Value value = block.addArgument(operand.getType(), update.getLoc());
-    if (nn::typeOf(value).getShape() != shape)
-      value = builder.create<nn::BroadcastOp>(
-          update.getLoc(), nn::withShape(nn::typeOf(value), shape), value, ArrayRef<int64_t>());
-    mapping.map(argument, value);
-  }
-  for (Operation &op : update.getBodyBlock()) {
-    if (auto constantOp = dyn_cast<nn::ConstantOp>(op)) {
-      auto type = nn::withShape(nn::typeOf(constantOp.getResult()), shape);
-      auto value = cast<DenseElementsAttr>(constantOp.getValue());
-      Value made = builder.create<nn::ConstantOp>(op.getLoc(), type,
-                                                  cast<ElementsAttr>(value.resizeSplat(type)));
-      mapping.map(constantOp.getResult(), made);
-      continue;
-    }
-    Operation *made = builder.clone(op, mapping);
-    for (Value result : made->getResults())
-      result.setType(nn::withShape(nn::typeOf(result), shape));
-  }
+  for (Value operand : update.getOperands())
+    block.addArgument(operand.getType(), update.getLoc());
+  SmallVector<Value> results = nn::cloneUpdate(update, block.getArguments(), builder);
+  builder.create<nn::YieldOp>(update.getLoc(), results);
 }
 
 void KernelGraph::decompose() {

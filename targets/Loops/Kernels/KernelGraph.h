@@ -38,6 +38,11 @@ public:
   /// inlined ops.
   llvm::SetVector<mlir::Value> getReads(mlir::Operation *root) const;
 
+  /// The number of kernels that the kernel joins (nn::getJoined), and the one of these that a root
+  /// belongs to. Loops compute roots of one part. No part reads a result of another.
+  size_t getPartCount() const { return partCount; }
+  size_t getPart(mlir::Operation *root) const { return parts.lookup(root); }
+
   /// Whether a fill rule computes the results of `op`, and whether it computes them
   /// in tiles.
   bool isFilled(mlir::Operation *op) const;
@@ -52,12 +57,15 @@ private:
   mlir::LogicalResult check();
   void place(bool recompute);
   void placeOnce(bool recompute);
+  void setParts(llvm::ArrayRef<int64_t> joined);
 
   const Target &target;
   mlir::Region region;
   mlir::Block *block = nullptr;
   llvm::DenseSet<mlir::Value> materialised;
   llvm::SmallVector<mlir::Operation *> roots;
+  size_t partCount = 1;
+  llvm::DenseMap<mlir::Operation *, size_t> parts;
 };
 
 /// Whether the element with the row-major number i of the result of `op` depends

@@ -74,8 +74,8 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
   group.rows = rows;
   Postponed postponed(graph);
   auto tryJoin = [&](Operation *root) {
-    if (graph.isFilled(root) || elementsOf(root) == 0 || !rows.fit(elementsOf(root)) ||
-        postponed.isNeededBy(root))
+    if (graph.getPart(root) != graph.getPart(roots[0]) || graph.isFilled(root) ||
+        elementsOf(root) == 0 || !rows.fit(elementsOf(root)) || postponed.isNeededBy(root))
       return false;
     unsigned stages = group.stages.size();
     std::optional<LoopGroup> longer;

@@ -266,6 +266,45 @@ TEST_F(LaunchPlanTest, SumsOverColumnsBesideElements) {
   EXPECT_EQ(plan.launches[0].kind, Kind::elements);
 }
 
+// The kernels of a joined one are parts of one launch. Each has blocks of its own.
+TEST_F(LaunchPlanTest, JoinedKernelsShareALaunch) {
+  module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%x: tensor<1000xf32>, %y: tensor<300xf32>) -> (tensor<1000xf32>, tensor<300xf32>, tensor<300xf32>) {
+      %k:3 = nn.kernel(%x, %y : tensor<1000xf32>, tensor<300xf32>) attributes {nn.joined = array<i64: 1, 2>} {
+      ^bb0(%a: tensor<1000xf32>, %b: tensor<300xf32>):
+        %0 = nn.exp %a : tensor<1000xf32>
+        %1 = nn.neg %b : tensor<300xf32>
+        %2 = nn.exp %b : tensor<300xf32>
+        nn.yield %0, %1, %2 : tensor<1000xf32>, tensor<300xf32>, tensor<300xf32>
+      } -> tensor<1000xf32>, tensor<300xf32>, tensor<300xf32>
+      return %k#0, %k#1, %k#2 : tensor<1000xf32>, tensor<300xf32>, tensor<300xf32>
+    })",
+                                       &context);
+  ASSERT_TRUE(module);
+  auto build = [&] {
+    module->walk([&](nn::KernelOp kernel) {
+      graph = std::move(*KernelGraph::build(kernel, *findTarget("cuda"), true));
+    });
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one));
+    EXPECT_EQ(refusal(), "");
+  };
+  build();
+  ASSERT_EQ(plan.launches.size(), 1u);
+  Launch &launch = plan.launches[0];
+  EXPECT_EQ(launch.kind, Kind::joint);
+  EXPECT_EQ(launch.blocks, 4 + 2);
+  ASSERT_EQ(launch.joined.size(), 2u);
+  EXPECT_EQ(launch.joined[1].group.stages[0].roots.size(), 2u);
+  launch.blocks = 5;
+  EXPECT_EQ(refusal(), "launch 0 has 5 blocks, and its parts have 6");
+  launch.blocks = 6;
+  launch.joined[1].threads = 128;
+  EXPECT_EQ(refusal(), "launch 0 of 256 threads has a part of 128 threads that is not elements");
+  module->walk([&](nn::KernelOp kernel) { kernel->removeAttr("nn.joined"); });
+  build();
+  EXPECT_EQ(plan.launches.size(), 2u);
+}
+
 // A library computes a product. If it has no epilogue for the rest of the group, a second
 // launch computes the rest.
 TEST_F(LaunchPlanTest, AProductOfALibrary) {
