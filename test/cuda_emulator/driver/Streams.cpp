@@ -83,6 +83,13 @@ bool Streams::isKnown(StreamState *stream) {
   return std::find(streams.begin(), streams.end(), stream) != streams.end();
 }
 
+/// Runs an operation, unless a kernel has failed: the device then runs nothing more, and the host
+/// may free the memory of what it has enqueued.
+static void run(const Operation &operation) {
+  if (operation.run && !isContextLost())
+    operation.run();
+}
+
 void Streams::work(StreamState *stream) {
   std::mt19937 random(Options::get().seed);
   const unsigned jitter = Options::get().jitterMicros;
@@ -98,8 +105,7 @@ void Streams::work(StreamState *stream) {
     lock.unlock();
     if (jitter)
       std::this_thread::sleep_for(std::chrono::microseconds(random() % jitter));
-    if (operation.run)
-      operation.run();
+    run(operation);
     lock.lock();
     ++stream->completed;
     changed.notify_all();
@@ -118,8 +124,7 @@ void Streams::drain(StreamState *stream, uint64_t position) {
     }
     if (operation.waitStream)
       drain(operation.waitStream, operation.waitPosition);
-    if (operation.run)
-      operation.run();
+    run(operation);
     ++stream->completed;
   }
 }

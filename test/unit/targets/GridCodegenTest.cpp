@@ -56,7 +56,11 @@ TEST_P(GridCodegenCase, F64) {
     GTEST_SKIP() << "in the long run";
   check(GetParam(), "f64", 1e-12, makeKernel);
 }
-TEST_P(GridCodegenCase, F32) { check(GetParam(), "f32", 3e-5, makeKernel); }
+TEST_P(GridCodegenCase, F32) {
+  if (!std::getenv("DPC_EMU_ORDER") && !std::getenv("DPC_LONG"))
+    GTEST_SKIP() << "in the later runs";
+  check(GetParam(), "f32", 3e-5, makeKernel);
+}
 TEST_P(GridCodegenCase, Bf16) { checkNarrow("bf16"); }
 TEST_P(GridCodegenCase, F16) { checkNarrow("f16"); }
 
