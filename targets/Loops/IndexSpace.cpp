@@ -191,6 +191,14 @@ std::pair<Index, int64_t> IndexSpace::splitConstant(Index expression) {
   return {left + right, leftConstant + rightConstant};
 }
 
+std::pair<Index, int64_t> IndexSpace::roundedDown(Index expression, int64_t unit) {
+  const auto [variable, constant] = splitConstant(expression);
+  const int64_t n = std::gcd(unit, variable.getLargestKnownDivisor());
+  if (n < 2)
+    return {expression, 1};
+  return {variable + llvm::divideFloorSigned(constant, n) * n, n};
+}
+
 Index IndexSpace::offsetOf(ArrayRef<Index> positions, ArrayRef<int64_t> shape,
                            int64_t stride) const {
   SmallVector<Index> dims(positions);

@@ -53,6 +53,9 @@ public:
 
   /// Divides `expression` into a sum without constant terms and the sum of its constant terms.
   static std::pair<Index, int64_t> splitConstant(Index expression);
+  /// Returns n and `expression` rounded down to a multiple of n. n is the largest divisor of `unit`
+  /// such that `expression` is the sum of a constant and of a multiple of n.
+  static std::pair<Index, int64_t> roundedDown(Index expression, int64_t unit);
 
   Index constant(int64_t value) const { return mlir::getAffineConstantExpr(value, context); }
   /// A new variable with values in [low, high].

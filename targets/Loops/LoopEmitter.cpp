@@ -7,6 +7,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <functional>
+#include <numeric>
 
 using namespace mlir;
 using namespace dpc;
@@ -124,6 +125,9 @@ Value LoopEmitter::materializeAs(IntegerType type, Index expression) {
 }
 
 Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
+  // Neighbours that are computed together then have the same condition.
+  if (joinsNeighbours)
+    expression = roundedDown(expression, std::gcd(low, high)).first;
   Range range = rangeOf(expression);
   Value above, below;
   if (range.first < low)
@@ -133,6 +137,24 @@ Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
     below = make<arith::CmpIOp>(arith::CmpIPredicate::slt, materialize(expression),
                                 materialize(constant(high)));
   return both(above, below);
+}
+
+Index LoopEmitter::clamped(Index expression, int64_t extent) {
+  const auto [first, unit] = roundedDown(expression, extent);
+  const Index units = floorDiv(first, unit);
+  const int64_t last = extent / unit - 1;
+  const Range range = rangeOf(units);
+  if (range.first >= 0 && range.second <= last)
+    return expression;
+  const void *kind = constant(last).getAsOpaquePointer(), *key = units.getAsOpaquePointer();
+  Value place = lookup(kind, key);
+  if (!place) {
+    place = make<arith::MaxSIOp>(materialize(units), materialize(constant(0)));
+    place = make<arith::MinSIOp>(place, materialize(constant(last)));
+    remember(kind, key, place);
+  }
+  const int64_t rest = splitConstant(expression).second - splitConstant(first).second;
+  return bind(place, 0, last) * unit + rest;
 }
 
 Value LoopEmitter::allInRange(ArrayRef<IndexBound> bounds) {

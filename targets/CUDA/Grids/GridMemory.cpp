@@ -65,7 +65,7 @@ Value GridEmitter::globalAddressOf(Value tensor, Index number) {
 
 void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {
   store(result, element, number);
-  remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+  rememberElement(result, number, element);
   if (finish)
     finish({}, [&](ArrayRef<Index>) { return number; });
 }

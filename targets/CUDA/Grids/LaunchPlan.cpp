@@ -13,6 +13,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 
@@ -68,10 +70,26 @@ public:
     return most;
   }
 
-  /// Whether elements of `roots` are computed or read only if a condition on their position holds.
-  /// Accesses to neighbours then are in different branches, and cannot be joined.
-  bool haveBranches(ArrayRef<Operation *> roots) {
-    return anyInlined(roots, [](Operation *op) { return isa<nn::PadOp>(op); });
+  /// The most neighbours that `roots` can compute together. An element of a pad is read only if a
+  /// condition on its position holds. Accesses to neighbours can be joined only if the condition is
+  /// the same for all of them.
+  int64_t mostNeighbours(ArrayRef<Operation *> roots) {
+    int64_t most = kMostNeighbours;
+    anyInlined(roots, [&](Operation *op) {
+      auto pad = dyn_cast<nn::PadOp>(op);
+      if (!pad)
+        return false;
+      const RankedTensorType type = nn::typeOf(pad.getResult());
+      const bool isSpread =
+          llvm::any_of(pad.getInterior(), [](int64_t between) { return between != 0; });
+      if (type.getRank() == 0 || isSpread)
+        return (most = 1, true);
+      for (int64_t count : {type.getShape().back(), pad.getLow().back(),
+                            nn::typeOf(pad.getInput()).getShape().back()})
+        most = std::gcd(most, count);
+      return most == 1;
+    });
+    return most;
   }
 
   /// Whether a long reduction that computes elements of `roots` runs along the innermost dimension
@@ -260,10 +278,11 @@ private:
                           int64_t threads) {
     Launch::Pieces pieces;
     const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
-    if (longest == 1 && !nest.strided && !nest.extents.empty() &&
-        !terms.haveBranches(stage.roots)) {
-      pieces.elements = neighboursOf(
-          stage.roots, [&](Value value) { return nn::typeOf(value).getNumElements() == elements; });
+    if (longest == 1 && !nest.strided && !nest.extents.empty()) {
+      pieces.elements =
+          std::min(terms.mostNeighbours(stage.roots), neighboursOf(stage.roots, [&](Value value) {
+                     return nn::typeOf(value).getNumElements() == elements;
+                   }));
       const int64_t all = ShapedType::getNumElements(nest.extents);
       // A piece has consecutive numbers, so it does not cross the runs of a split row.
       const int64_t run = rows.piecesOf(elements) > 1 ? rows.runOf(elements) : 0;

@@ -48,7 +48,7 @@ void KernelEmitter::store(Value result, Value element, Index number) {
   auto buffer = buffers.find(result);
   if (buffer == buffers.end()) {
     // Keep the element for its readers in the same iteration.
-    remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+    rememberElement(result, number, element);
     return;
   }
   accesses.writes[result].push_back(here(number));
@@ -107,10 +107,19 @@ LogicalResult KernelEmitter::checkPieces(Operation *op) {
 // Elements
 //===----------------------------------------------------------------------===//
 
+/// The key of an element among those in registers. Rules write the numbers of neighbours in
+/// different ways. If neighbours are computed together, the key is the same for all of these.
+const void *KernelEmitter::keyOf(Index number) const {
+  if (joinsNeighbours) {
+    const auto [variable, constant] = splitConstant(number);
+    number = variable + constant;
+  }
+  return number.getAsOpaquePointer();
+}
+
 Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   Index number = index.number();
-  const void *kind = tensor.getAsOpaquePointer(), *key = number.getAsOpaquePointer();
-  if (Value known = lookup(kind, key))
+  if (Value known = lookup(tensor.getAsOpaquePointer(), keyOf(number)))
     return known;
   checkRead(tensor, number);
   Value element;
@@ -125,7 +134,7 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   } else {
     element = compute(tensor, index);
   }
-  remember(kind, key, element);
+  rememberElement(tensor, number, element);
   return element;
 }
 
@@ -286,7 +295,7 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> nu
     for (auto &[result, made] : elements) {
       ElementIndex at(*this, nn::typeOf(result).getShape(), numbers[n]);
       made.push_back(compute(result, at));
-      remember(result.getAsOpaquePointer(), numbers[n].getAsOpaquePointer(), made.back());
+      rememberElement(result, numbers[n], made.back());
     }
   }
   useElements(numbers, [&](Value value, size_t n) {

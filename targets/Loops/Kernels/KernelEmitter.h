@@ -107,12 +107,17 @@ protected:
   /// The buffer of a value in memory, for code that loads element `number` itself.
   Buffer bufferToRead(mlir::Value value, Index number);
   virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
+  /// Keeps element `number` of `value` in a register, for later readers in the current scope.
+  void rememberElement(mlir::Value value, Index number, mlir::Value element) {
+    remember(value.getAsOpaquePointer(), keyOf(number), element);
+  }
   /// The part of the group that the code computes, if its parts run at the same time.
   unsigned part = 0;
   /// The number of the current stage, from 0.
   unsigned getStage() const { return stage - 1; }
 
 private:
+  const void *keyOf(Index number) const;
   mlir::Value loadFrom(const Buffer &buffer, Index number);
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void checkRead(mlir::Value tensor, Index number);

@@ -98,6 +98,23 @@ struct PadRule : ElementRule<PadRule, PadOp> {
                    [&] { read(0, elementOf(space, op.getInput(), at)); });
   }
 
+  /// Whether each element of the result may read an element of the input, needed or not. Then there
+  /// is no branch, and LLVM joins the reads of neighbours. The input must be in memory, and
+  /// neighbours that are computed together must need it together.
+  static bool isCheapToRead(PadOp op, LoopEmitter &e, ArrayRef<Index> at) {
+    return e.joinsNeighbours && isa<BlockArgument>(op.getInput()) &&
+           llvm::all_of(op.getInterior(), [](int64_t between) { return between == 0; }) &&
+           IndexSpace::roundedDown(at.back(), typeOf(op.getInput()).getShape().back()).second > 1;
+  }
+
+  /// The positions `at` in the input, or the nearest ones. Neighbours stay neighbours.
+  static SmallVector<Index> clamped(PadOp op, LoopEmitter &e, ArrayRef<Index> at) {
+    SmallVector<Index> positions(at);
+    for (auto [position, extent] : llvm::zip_equal(positions, typeOf(op.getInput()).getShape()))
+      position = e.clamped(position, extent);
+    return positions;
+  }
+
   Value element(PadOp op, LoopEmitter &e, const ElementIndex &index) const {
     if (isEmpty(op))
       return e.read(op.getValue(), ArrayRef<Index>());
@@ -106,6 +123,8 @@ struct PadRule : ElementRule<PadRule, PadOp> {
     // Read the padding value outside of the branch, because it is the same for all
     // elements.
     Value padding = e.read(op.getValue(), ArrayRef<Index>());
+    if (inside && isCheapToRead(op, e, at))
+      return e.make<arith::SelectOp>(inside, e.read(op.getInput(), clamped(op, e, at)), padding);
     return e.branch(inside, [&] { return e.read(op.getInput(), at); }, [&] { return padding; });
   }
 };

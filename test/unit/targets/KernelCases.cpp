@@ -684,6 +684,15 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%e = nn.exp %a : tensor<80x80xf64> %r = nn.transpose %e [1, 0] : tensor<80x80xf64> -> tensor<80x80xf64>
         %p = nn.mul %r, %e : tensor<80x80xf64> %s = nn.reduce sum %p [0] : tensor<80x80xf64> -> tensor<80xf64>
         "test.yield"(%e, %s) : (tensor<80x80xf64>, tensor<80xf64>) -> ())", {{"80x80xf64"}}},
+    // Pads whose neighbours need the operand together, and one whose do not.
+    {R"(%z = nn.constant dense<0.0> : tensor<f64>
+        %x = nn.pad %a, %z low [0, 0] high [0, 128] interior [0, 0] : tensor<67x64xf64>, tensor<f64> -> tensor<67x192xf64>
+        %y = nn.pad %b, %z low [0, 64] high [0, 64] interior [0, 0] : tensor<67x64xf64>, tensor<f64> -> tensor<67x192xf64>
+        %w = nn.pad %c, %z low [1, 129] high [0, 0] interior [0, 0] : tensor<66x63xf64>, tensor<f64> -> tensor<67x192xf64>
+        %0 = nn.add %x, %y : tensor<67x192xf64> %s = nn.reduce sum %0 [0] : tensor<67x192xf64> -> tensor<192xf64>
+        %1 = nn.add %w, %y : tensor<67x192xf64> %t = nn.reduce sum %1 [0] : tensor<67x192xf64> -> tensor<192xf64>
+        "test.yield"(%0, %s, %1, %t) : (tensor<67x192xf64>, tensor<192xf64>, tensor<67x192xf64>, tensor<192xf64>) -> ())",
+     {{"67x64xf64"}, {"67x64xf64"}, {"66x63xf64"}}},
     {R"(%0 = nn.reverse %a [0] : tensor<9xf64> %1 = nn.add %a, %0 : tensor<9xf64> nn.reverse %1 [0] : tensor<9xf64>)", {{"9xf64"}}},
     {R"(%t = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf64>
         %1 = nn.gather %t, %a dim 0 : tensor<2x3xf64>, tensor<5xi64> -> tensor<5x3xf64> nn.mul %1, %1 : tensor<5x3xf64>)", {{"5xi64", 0, 1}}},
