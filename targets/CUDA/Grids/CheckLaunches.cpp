@@ -23,7 +23,8 @@ static llvm::Error verifySums(const Launch &launch, const Launch *before, unsign
   return llvm::Error::success();
 }
 
-static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, unsigned number) {
+static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOptions &options,
+                                const Launch &launch, unsigned number) {
   const LoopGroup &group = launch.group;
   if (group.stages.empty())
     return planError("launch {0} has nothing to do", number);
@@ -41,9 +42,9 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
                      group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
   if (isTiles) {
     auto rule = cast<GridFillOpInterface>(group.stages[0].roots[0]);
-    SmallVector<TileGrid> grids = rule.getGrids(/*mayDivide=*/true);
+    SmallVector<TileGrid> grids = rule.getGrids(gridOptionsOf(options, /*mayDivide=*/true));
     if (launch.phase.count != grids.size())
-      grids = rule.getGrids(/*mayDivide=*/false);
+      grids = rule.getGrids(gridOptionsOf(options, /*mayDivide=*/false));
     if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
       return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
                        launch.phase.number, launch.phase.count, grids.size());
@@ -104,14 +105,15 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
 }
 
 /// Checks launch `number`, which is several launches.
-static llvm::Error verifyJoint(const KernelGraph &graph, const Launch &launch, unsigned number) {
+static llvm::Error verifyJoint(const KernelGraph &graph, const LaunchPlanOptions &options,
+                               const Launch &launch, unsigned number) {
   int64_t blocks = 0;
   SmallVector<Operation *> roots;
   for (const Launch &part : launch.joined) {
     if (part.kind != Launch::Kind::elements || part.threads != launch.threads)
       return planError("launch {0} of {1} threads has a part of {2} threads that is not elements",
                        number, launch.threads, part.threads);
-    if (llvm::Error error = verifyLaunch(graph, part, number))
+    if (llvm::Error error = verifyLaunch(graph, options, part, number))
       return error;
     for (Operation *root : part.group.getRoots())
       for (Value value : graph.getReads(root))
@@ -126,13 +128,14 @@ static llvm::Error verifyJoint(const KernelGraph &graph, const Launch &launch, u
   return llvm::Error::success();
 }
 
-llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
+llvm::Error LaunchPlan::verify(const KernelGraph &graph, const LaunchPlanOptions &options) const {
   DenseMap<Operation *, unsigned> places;
   for (auto [number, launch] : llvm::enumerate(launches)) {
     const Launch *before = number ? &launches[number - 1] : nullptr;
-    llvm::Error error = launch.kind == Launch::Kind::sums    ? verifySums(launch, before, number)
-                        : launch.kind == Launch::Kind::joint ? verifyJoint(graph, launch, number)
-                                                             : verifyLaunch(graph, launch, number);
+    llvm::Error error = launch.kind == Launch::Kind::sums ? verifySums(launch, before, number)
+                        : launch.kind == Launch::Kind::joint
+                            ? verifyJoint(graph, options, launch, number)
+                            : verifyLaunch(graph, options, launch, number);
     if (error)
       return error;
     if (launch.phase.number > 0) {

@@ -10,6 +10,27 @@ struct TileGrid {
   int64_t blocks = 1, threads = 1;
 };
 
+/// The options on which the grids of a grid fill rule depend.
+struct GridOptions {
+  /// Whether several threads or blocks may share a sum. If not, each sum must be computed
+  /// completely by one thread or one block.
+  bool mayDivide;
+  /// Whether every sum adds its terms in order.
+  bool keepsOrder;
+  /// Whether products of f32 may round their factors to tf32.
+  bool usesTf32;
+
+  GridOptions(bool mayDivide, bool keepsOrder, bool usesTf32)
+      : mayDivide(mayDivide), keepsOrder(keepsOrder), usesTf32(usesTf32) {}
+  /// The options under which `emitter` emits code, for rules that never divide sums.
+  explicit GridOptions(const GridEmitter &emitter)
+      : GridOptions(/*mayDivide=*/false, emitter.orderedSums, emitter.usesTf32) {}
+};
+
+inline GridOptions gridOptionsOf(const LaunchPlanOptions &options, bool mayDivide) {
+  return {mayDivide, options.keepsOrder, options.calls.tf32};
+}
+
 } // namespace dpc
 
 #include "targets/CUDA/Grids/GridFillOpInterface.h.inc"

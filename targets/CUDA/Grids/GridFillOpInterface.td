@@ -22,9 +22,9 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "givesFinalElements", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      The grids of the launches of the rule, in order. If `mayDivide` is false, each
-      sum must be computed completely by one thread or one block.
-    }], "::llvm::SmallVector<::dpc::TileGrid>", "getGrids", (ins "bool":$mayDivide)>,
+      The grids of the launches of the rule, in order.
+    }], "::llvm::SmallVector<::dpc::TileGrid>", "getGrids",
+      (ins "const ::dpc::GridOptions &":$options)>,
     InterfaceMethod<[{
       Bytes of scratch memory through which launches of the rule pass values to
       later launches.

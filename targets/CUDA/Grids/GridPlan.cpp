@@ -79,7 +79,7 @@ FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
     return emitError(loc, "loops: ") << llvm::toString(std::move(error)), failure();
   GridPlan grids{planLaunches(graph, loops, options), KernelPlaces(graph), {}, {}};
   const std::vector<Launch> &launches = grids.plan.launches;
-  if (llvm::Error error = grids.plan.verify(graph))
+  if (llvm::Error error = grids.plan.verify(graph, options))
     return emitError(loc, "launches: ") << llvm::toString(std::move(error)), failure();
   const DenseMap<Value, unsigned> lastLaunch = findLastReaders(graph, readingGroups(launches));
   for (unsigned ordinal = 0; ordinal < launches.size(); ++ordinal)

@@ -327,7 +327,8 @@ private:
     if (isDivided)
       launch.group.stages.truncate(1);
     // If a library may compute the group, it must be one launch.
-    SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.call);
+    SmallVector<TileGrid> grids =
+        rule.getGrids(gridOptionsOf(options, !options.keepsOrder && !launch.call));
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {
       launch.phase.number = number;

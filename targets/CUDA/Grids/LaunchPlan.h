@@ -94,6 +94,14 @@ struct Squares {
 /// them would cost more than it saves.
 inline constexpr int64_t kShortReduction = 32;
 
+/// The options on which the launches of a kernel depend.
+struct LaunchPlanOptions {
+  /// The options that decide which groups become library calls.
+  CallOptions calls;
+  /// Whether every sum adds its terms in order.
+  bool keepsOrder = false;
+};
+
 /// The launches of a kernel, in order.
 struct LaunchPlan {
   /// The number of threads of a warp. These threads can exchange values by
@@ -106,19 +114,11 @@ struct LaunchPlan {
 
   std::vector<Launch> launches;
 
-  /// Checks the plan for `graph`. Every root must be in one launch, after the
-  /// launches whose results it reads. Grids must be valid for a device, and must
-  /// have as many threads or blocks as the kind of the launch requires. A block must
-  /// have enough shared memory.
-  llvm::Error verify(const KernelGraph &graph) const;
-};
-
-/// The options on which the launches of a kernel depend.
-struct LaunchPlanOptions {
-  /// The options that decide which groups become library calls.
-  CallOptions calls;
-  /// Whether every sum adds its terms in order.
-  bool keepsOrder = false;
+  /// Checks the plan for `graph`, which was made with `options`. Every root must be in one launch,
+  /// after the launches whose results it reads. Grids must be valid for a device, and must have as
+  /// many threads or blocks as the kind of the launch requires. A block must have enough shared
+  /// memory.
+  llvm::Error verify(const KernelGraph &graph, const LaunchPlanOptions &options = {}) const;
 };
 
 /// The launch that copies `value` to the buffer of a result. `value` is an operand, a

@@ -4,6 +4,7 @@
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
+#include "targets/CUDA/Ops/AttentionWarps.h"
 #include "targets/CUDA/Ops/Ops.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,7 +28,7 @@ public:
       : op(op), shape(op.getAttentionShape()),
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
-        e(emitter), width(AttentionBlock::columnsOf(b.elementType, shape.valueDepth)),
+        e(emitter), width(AttentionBlock::widthOf(b.elementType, shape.valueDepth)),
         results(emitter, {b.factorType, typeOf(op.getResult()).getElementType()},
                 b.tile / TileShape::kSide, width / TileShape::kSide, /*stages=*/1),
         lanes(TileShape::kThreads / b.tile) {}
@@ -46,8 +47,8 @@ private:
     Values state = results.getZeros();
     llvm::append_values(state, none, b.number(0));
     const int64_t tiles = llvm::divideCeil(shape.keys, b.tile);
-    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query), tiles, state,
-                          [&](Index tile, ValueRange carried) {
+    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query, b.tile, b.tile), tiles,
+                          state, [&](Index tile, ValueRange carried) {
                             return addKeys(query, tile * b.tile, column, thread, carried);
                           });
     finish(query, columnTile, thread, state);
@@ -161,14 +162,20 @@ struct AttentionGridFill : GridFillOpInterface::ExternalModel<AttentionGridFill,
     return AttentionBlock::pays(self, op.getAttentionShape(), {op.getQ(), op.getK(), op.getV()});
   }
   bool givesFinalElements(Operation *) const { return false; }
-  SmallVector<TileGrid> getGrids(Operation *self, bool) const {
+  SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
     AttentionShape shape = cast<AttentionOp>(self).getAttentionShape();
     Type type = typeOf(self->getOperand(0)).getElementType();
+    if (auto tiles = AttentionTiles::of(shape, type, AttentionTiles::Work::result, options))
+      return {tiles->getGrid(shape)};
     return {AttentionBlock::gridOf(shape, type, shape.queries,
                                    AttentionBlock::countColumns(type, shape.valueDepth))};
   }
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase, FinishTile) const {
-    AttentionForward(e, cast<AttentionOp>(self)).emit();
+    auto op = cast<AttentionOp>(self);
+    if (auto tiles = AttentionTiles::of(op.getAttentionShape(), typeOf(op.getQ()).getElementType(),
+                                        AttentionTiles::Work::result, GridOptions(e)))
+      return emitWarpAttention(e, op, *tiles);
+    AttentionForward(e, op).emit();
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
+#include "targets/CUDA/Ops/AttentionWarps.h"
 #include "targets/CUDA/Ops/Ops.h"
 
 using namespace mlir;
@@ -56,7 +57,7 @@ private:
   TileProduct tileOf(Value result, int64_t elements) {
     return TileProduct(e, {b.factorType, typeOf(result).getElementType()},
                        b.tile / TileShape::kSide,
-                       AttentionBlock::columnsOf(b.elementType, elements) / TileShape::kSide,
+                       AttentionBlock::widthOf(b.elementType, elements) / TileShape::kSide,
                        /*stages=*/1);
   }
 
@@ -92,8 +93,8 @@ private:
     Values state = dq.getZeros();
     state.push_back(b.number(0));
     const int64_t tiles = llvm::divideCeil(shape.keys, b.tile);
-    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query), tiles, state,
-                          [&](Index tile, ValueRange carried) {
+    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query, b.tile, b.tile), tiles,
+                          state, [&](Index tile, ValueRange carried) {
                             return addKeys(dq, query, tile * b.tile, column, thread, carried);
                           });
     finishQueries(dq, query, columnTile, thread, state);
@@ -171,8 +172,8 @@ private:
     const size_t count = state.size();
     llvm::append_range(state, dv.getZeros());
     const int64_t tiles = llvm::divideCeil(shape.queries, b.tile);
-    state = e.loopBetween(b.firstOfQueries(key), e.materialize(e.constant(tiles)), tiles, state,
-                          [&](Index tile, ValueRange carried) {
+    state = e.loopBetween(b.firstOfQueries(key, b.tile), e.materialize(e.constant(tiles)), tiles,
+                          state, [&](Index tile, ValueRange carried) {
                             return addQueries(dk, dv, key, tile * b.tile, column, valueColumn,
                                               thread, carried);
                           });
@@ -265,19 +266,36 @@ struct AttentionGradGridFill
                                 {op.getQ(), op.getK(), op.getV(), op.getResultGrad()});
   }
   bool givesFinalElements(Operation *) const { return false; }
-  SmallVector<TileGrid> getGrids(Operation *self, bool) const {
-    AttentionShape shape = cast<AttentionGradOp>(self).getAttentionShape();
+  /// The tiles of a launch whose scores stay in registers.
+  static std::optional<AttentionTiles> tilesOf(AttentionGradOp op, unsigned launch,
+                                               const GridOptions &options) {
+    return AttentionTiles::of(
+        op.getAttentionShape(), typeOf(op.getQ()).getElementType(),
+        launch == 0 ? AttentionTiles::Work::queryGrad : AttentionTiles::Work::keyGrads, options);
+  }
+  SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
+    auto op = cast<AttentionGradOp>(self);
+    AttentionShape shape = op.getAttentionShape();
     Type type = typeOf(self->getOperand(0)).getElementType();
-    return {AttentionBlock::gridOf(shape, type, shape.queries,
-                                   AttentionBackward::countColumns(shape, type)),
-            AttentionBlock::gridOf(shape, type, shape.keys,
-                                   AttentionBackward::countKeyColumns(shape, type))};
+    SmallVector<TileGrid> grids{
+        AttentionBlock::gridOf(shape, type, shape.queries,
+                               AttentionBackward::countColumns(shape, type)),
+        AttentionBlock::gridOf(shape, type, shape.keys,
+                               AttentionBackward::countKeyColumns(shape, type))};
+    for (unsigned launch : {0u, 1u})
+      if (auto tiles = tilesOf(op, launch, options))
+        grids[launch] = tiles->getGrid(shape);
+    return grids;
   }
   int64_t getScratchBytes(Operation *self) const {
     return tensorBytes(cast<AttentionGradOp>(self).getLogSumExp().getType());
   }
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile) const {
-    AttentionBackward work(e, cast<AttentionGradOp>(self));
+    auto op = cast<AttentionGradOp>(self);
+    if (auto tiles = tilesOf(op, phase.number, GridOptions(e)))
+      return phase.number == 0 ? emitWarpQueryGrads(e, op, *tiles)
+                               : emitWarpKeyGrads(e, op, *tiles);
+    AttentionBackward work(e, op);
     if (phase.number == 0)
       work.emitQueries();
     else

@@ -40,8 +40,8 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   }
 
   bool pays(Operation *self) const { return productOf(cast<DotOp>(self)).pays(); }
-  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
-    return productOf(cast<DotOp>(self)).getGrids(mayDivide);
+  SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
+    return productOf(cast<DotOp>(self)).getGrids(options.mayDivide);
   }
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<DotOp>(self)).countFinalElements(phase);

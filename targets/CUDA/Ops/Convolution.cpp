@@ -72,8 +72,8 @@ struct ConvolutionGridFill
   }
 
   bool pays(Operation *self) const { return productOf(cast<Op>(self)).pays(); }
-  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
-    return productOf(cast<Op>(self)).getGrids(mayDivide);
+  SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
+    return productOf(cast<Op>(self)).getGrids(options.mayDivide);
   }
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<Op>(self)).countFinalElements(phase);

@@ -1,6 +1,7 @@
 // Emits sums by mma: the warps of a block divide the tile, and a warp multiplies small
 // matrices. Which lane holds which elements follows NVIDIA, "PTX ISA", "Matrix Fragments".
 
+#include "targets/CUDA/Ops/MatrixUnit.h"
 #include "targets/CUDA/Ops/TileSums.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,18 +13,11 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// The rows of A and the columns of B of a small matrix product, the size of a step along its
-/// depth, and the sums of a lane.
-struct MatrixShape {
-  int64_t rows, columns, depth, sums;
-};
-
 /// The eight warps of a block divide the tile into two rows and four columns.
 class MatrixSums : public TileSums {
 public:
-  MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
-             const MatrixShape &matrix)
-      : TileSums(emitter, combiner, types, shape), matrix(matrix) {}
+  MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
+      : TileSums(emitter, combiner, types, shape), matrix(emitter, shape.unit, types.factor) {}
 
   SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
     return SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
@@ -44,8 +38,9 @@ public:
         Values left = loadA(a, placeA, k, row * matrix.rows);
         for (int64_t column = 0; column < countColumns(); ++column) {
           auto first = now.begin() + (row * countColumns() + column) * matrix.sums;
-          Values next = multiply(left, right[static_cast<size_t>(column)],
-                                 ValueRange(ArrayRef(first, static_cast<size_t>(matrix.sums))));
+          Values next =
+              matrix.multiply(left, right[static_cast<size_t>(column)],
+                              ValueRange(ArrayRef(first, static_cast<size_t>(matrix.sums))));
           llvm::copy(next, first);
         }
       }
@@ -70,14 +65,9 @@ protected:
   /// The registers with the elements of B, for each small matrix of the warp.
   virtual SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
                                     int64_t k) const = 0;
-  virtual StringRef getIntrinsic() const = 0;
-  virtual Type getRegisterType() const { return e.builder.getI32Type(); }
 
-  Index lane(Index thread) const { return e.mod(thread, kWarp); }
-  /// A quad is a group of four lanes. `quad` is the number of this lane's quad, and
-  /// `inQuad` is the position of the lane in it.
-  Index quad(Index thread) const { return e.floorDiv(lane(thread), 4); }
-  Index inQuad(Index thread) const { return e.mod(thread, 4); }
+  Index quad(Index thread) const { return matrix.quad(thread); }
+  Index inQuad(Index thread) const { return matrix.inQuad(thread); }
   Index firstRow(Index thread) const {
     return e.floorDiv(e.floorDiv(thread, kWarp), kWarpColumns) * rowsOfWarp();
   }
@@ -96,34 +86,13 @@ protected:
                                 part.slice.pointerTo(part.stageOffset, address, k, i));
   }
 
-  const MatrixShape matrix;
-
-private:
-  Values multiply(ValueRange left, ValueRange right, ValueRange sums) const {
-    SmallVector<Value> arguments;
-    for (ValueRange registers : {left, right})
-      for (Value factor : registers)
-        arguments.push_back(factor.getType() == getRegisterType()
-                                ? factor
-                                : e.make<LLVM::BitcastOp>(getRegisterType(), factor));
-    llvm::append_range(arguments, sums);
-    SmallVector<Type> sumTypes(sums.size(), sums[0].getType());
-    auto type = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), sumTypes);
-    Value made =
-        e.make<LLVM::CallIntrinsicOp>(type, e.builder.getStringAttr(getIntrinsic()), arguments)
-            .getResult(0);
-    Values next;
-    for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i)
-      next.push_back(e.make<LLVM::ExtractValueOp>(made, i));
-    return next;
-  }
+  const MatrixUnit matrix;
 };
 
 /// Sums of f64 by mma.m8n8k4: it computes 8 x 8 sums, two per lane.
 class DoubleSums : public MatrixSums {
 public:
-  DoubleSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
-      : MatrixSums(emitter, combiner, types, shape, {8, 8, 4, 2}) {}
+  using MatrixSums::MatrixSums;
   Type getSliceType() const override { return e.builder.getF64Type(); }
 
 protected:
@@ -138,8 +107,6 @@ protected:
       matrices.push_back({loadElement(b, address, k, column * matrix.columns)});
     return matrices;
   }
-  StringRef getIntrinsic() const override { return "llvm.nvvm.mma.m8n8k4.row.col.f64"; }
-  Type getRegisterType() const override { return e.builder.getF64Type(); }
 };
 
 /// Base of sums whose small matrices ldmatrix loads: each of up to four groups of eight
@@ -161,16 +128,8 @@ protected:
   }
   Values loadMatrices(const SlicePart &part, const Slice::Address &address, int64_t k, int64_t i,
                       int64_t count) const {
-    const bool isTransposed = !part.slice.layout.depthIsInner;
-    SmallVector<Type> words(static_cast<size_t>(count), e.builder.getI32Type());
-    auto type = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), words);
-    Value loaded = e.make<NVVM::LdMatrixOp>(
-        type, part.slice.pointerTo(part.stageOffset, address, k, i), static_cast<uint32_t>(count),
-        isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row);
-    Values registers;
-    for (int64_t n = 0; n < count; ++n)
-      registers.push_back(e.make<LLVM::ExtractValueOp>(loaded, n));
-    return registers;
+    return matrix.loadMatrices(part.slice.pointerTo(part.stageOffset, address, k, i), count,
+                               /*isTransposed=*/!part.slice.layout.depthIsInner);
   }
   /// Loads pairs of small matrices of B: those of two columns of matrices at once.
   SmallVector<Values> loadPairsB(const SlicePart &b, const Slice::Address &address,
@@ -204,8 +163,7 @@ private:
 /// lane.
 class HalfSums : public ChunkSums {
 public:
-  HalfSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
-      : ChunkSums(emitter, combiner, types, shape, {16, 8, 16, 4}) {}
+  using ChunkSums::ChunkSums;
   Type getSliceType() const override { return types.factor; }
   SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
     return SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner);
@@ -227,23 +185,13 @@ protected:
                             int64_t k) const override {
     return loadPairsB(b, address, k);
   }
-  StringRef getIntrinsic() const override {
-    return types.factor.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
-                                 : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32";
-  }
-  Type getRegisterType() const override {
-    if (types.factor.isBF16())
-      return e.builder.getI32Type();
-    return VectorType::get({2}, types.factor);
-  }
 };
 
 /// Sums of tf32 products by mma.m16n8k8: it computes 16 x 8 sums in f32, four per
 /// lane. If lines are along the depth, ldmatrix loads elements of f32 as pairs of 16 bits.
 class Tf32Sums : public ChunkSums {
 public:
-  Tf32Sums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
-      : ChunkSums(emitter, combiner, types, shape, {16, 8, 8, 4}) {}
+  using ChunkSums::ChunkSums;
   Type getSliceType() const override { return e.builder.getF32Type(); }
   SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
     return depthIsInner ? SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner)
@@ -279,7 +227,6 @@ protected:
       registers = rounded(registers);
     return matrices;
   }
-  StringRef getIntrinsic() const override { return "llvm.nvvm.mma.m16n8k8.row.col.tf32"; }
 
 private:
   /// Elements of factors rounded to tf32: f32 numbers whose last bits are zeros. The instruction
@@ -287,14 +234,8 @@ private:
   /// copied without registers.
   Values rounded(ValueRange factors) const {
     Values registers;
-    for (Value factor : factors) {
-      if (!factor.getType().isF32())
-        factor = e.make<LLVM::BitcastOp>(e.builder.getF32Type(), factor);
-      registers.push_back(e.make<LLVM::CallIntrinsicOp>(
-                               e.builder.getI32Type(),
-                               e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"), ValueRange(factor))
-                              .getResult(0));
-    }
+    for (Value factor : factors)
+      registers.push_back(matrix.roundToTf32(factor));
     return registers;
   }
 };

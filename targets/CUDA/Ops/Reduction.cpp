@@ -160,8 +160,8 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   // False, because otherwise several reductions of one operand could not be in one
   // kernel.
   bool givesFinalElements(Operation *) const { return false; }
-  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
-    return DividedReduction(cast<ReduceOp>(self)).getGrids(mayDivide);
+  SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
+    return DividedReduction(cast<ReduceOp>(self)).getGrids(options.mayDivide);
   }
   // The second launch reads only the partial results of the first launch.
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }

@@ -14,6 +14,18 @@ Slice::Slice(GridEmitter &emitter, Type type, const SliceLayout &layout, int64_t
   llvm::cantFail(layout.verify());
 }
 
+static Value moved(GridEmitter &e, Value pointer, Value bytes) {
+  return e.make<LLVM::GEPOp>(pointer.getType(), e.builder.getI8Type(), pointer, ValueRange(bytes),
+                             /*inbounds=*/true);
+}
+
+Slice::Slice(GridEmitter &emitter, Type type, const SliceLayout &layout, Value memory,
+             int64_t offset)
+    : type(type), layout(layout), e(emitter),
+      memory(moved(emitter, memory, emitter.materialize(emitter.constant(offset)))) {
+  llvm::cantFail(layout.verify());
+}
+
 Value Slice::offsetOfStage(Value stage) const {
   return e.make<arith::MulIOp>(stage, e.materialize(e.constant(layout.getBytes())));
 }
@@ -43,16 +55,18 @@ Value Slice::pointerTo(Value stageOffset, const Address &address, int64_t k, int
   Value offset = e.make<arith::AddIOp>(address.line, inLine);
   if (stageOffset)
     offset = e.make<arith::AddIOp>(offset, stageOffset);
-  auto moved = [&](Value pointer, Value by) -> Value {
-    return e.make<LLVM::GEPOp>(memory.getType(), e.builder.getI8Type(), pointer, ValueRange(by),
-                               /*inbounds=*/true);
-  };
-  Value pointer = moved(memory, offset);
-  return constant ? moved(pointer, e.materialize(e.constant(constant))) : pointer;
+  Value pointer = moved(e, memory, offset);
+  return constant ? moved(e, pointer, e.materialize(e.constant(constant))) : pointer;
 }
 
 Value Slice::load(Index k, Index i) const {
   return e.make<LLVM::LoadOp>(type, pointerTo(nullptr, addressOf(k, i)));
+}
+
+Value Slice::loadVector(int64_t count, Value stageOffset, const Address &address, int64_t k,
+                        int64_t i) const {
+  return e.make<LLVM::LoadOp>(VectorType::get({count}, type), pointerTo(stageOffset, address, k, i),
+                              static_cast<unsigned>(count * layout.bytes));
 }
 
 void Slice::storeAt(Value element, Value stageOffset, const Address &address) const {

@@ -14,6 +14,11 @@ public:
 
   Slice(GridEmitter &emitter, mlir::Type type, const SliceLayout &layout, int64_t stages = 1);
 
+  /// As above, in memory that code allocated before, from byte `offset` on. `memory` is an
+  /// address in shared memory.
+  Slice(GridEmitter &emitter, mlir::Type type, const SliceLayout &layout, mlir::Value memory,
+        int64_t offset);
+
   /// Loads or stores one element of the first stage.
   mlir::Value load(Index k, Index i) const;
   void store(mlir::Value element, Index k, Index i) const {
@@ -36,6 +41,9 @@ public:
   mlir::Value pointerTo(mlir::Value stageOffset, const Address &address, int64_t k = 0,
                         int64_t i = 0) const;
   void storeAt(mlir::Value element, mlir::Value stageOffset, const Address &address) const;
+  /// Loads `count` neighbours, whose first one is at `address` and a multiple of `count`.
+  mlir::Value loadVector(int64_t count, mlir::Value stageOffset, const Address &address,
+                         int64_t k = 0, int64_t i = 0) const;
 
   const mlir::Type type;
   const SliceLayout layout;

@@ -13,9 +13,10 @@ using Values = LoopEmitter::Values;
 /// The least number of bytes that cp.async copies.
 static const int64_t kLeastCopy = 4;
 
-SliceFill::SliceFill(GridEmitter &emitter, const TileSums &sums, Slice &slice,
-                     const TileFactor &factor, Index thread, int64_t depth)
-    : e(emitter), sums(sums), slice(slice), factor(factor), thread(thread), depth(depth) {
+SliceFill::SliceFill(GridEmitter &emitter, const SliceElements &form, const Slice &slice,
+                     const TileFactor &factor, Index thread, int64_t depth, int64_t threads)
+    : e(emitter), form(form), slice(slice), factor(factor), thread(thread), depth(depth),
+      threads(threads) {
   chooseWay();
 }
 
@@ -30,7 +31,7 @@ void SliceFill::chooseWay() {
   if (!e.isInMemory(tensor)) {
     way = Way::computations;
     hasRuns = false;
-  } else if (sums.holdsFactors() && (hasRuns || layout.bytes >= kLeastCopy)) {
+  } else if (form.holdsFactors() && (hasRuns || layout.bytes >= kLeastCopy)) {
     way = Way::copies;
   } else {
     way = Way::loads;
@@ -135,7 +136,7 @@ Value SliceFill::load(const Place &place, Index first, Value isNeeded) {
   };
   Type memoryType = nn::typeOf(elementAt(place, first, 0).tensor).getElementType();
   if (elements == 1)
-    return sums.prepare(loadIf(0, memoryType, 0));
+    return form.prepare(loadIf(0, memoryType, 0));
   auto vectorType = VectorType::get({elements}, slice.type);
   auto number = [&](int64_t n) { return e.materialize(e.constant(n)); };
   Value vector;
@@ -146,10 +147,10 @@ Value SliceFill::load(const Place &place, Index first, Value isNeeded) {
     for (int64_t n = 0; n < elements; ++n)
       vector = e.make<LLVM::InsertElementOp>(vector, loadIf(n, memoryType, 0), number(n));
   }
-  if (sums.holdsFactors())
+  if (form.holdsFactors())
     return vector;
   for (int64_t n = 0; n < elements; ++n) {
-    Value element = sums.prepare(e.make<LLVM::ExtractElementOp>(vector, number(n)));
+    Value element = form.prepare(e.make<LLVM::ExtractElementOp>(vector, number(n)));
     vector = e.make<LLVM::InsertElementOp>(vector, element, number(n));
   }
   return vector;
@@ -164,7 +165,7 @@ void SliceFill::compute(Index first, Value isNeeded) {
         [&] {
           FactorElement wanted = elementAt(place, first, 0);
           return e.branch(
-              wanted.isThere, [&] { return sums.prepare(e.read(wanted.tensor, wanted.index)); },
+              wanted.isThere, [&] { return form.prepare(e.read(wanted.tensor, wanted.index)); },
               [&] { return e.constantLike(slice.type, 0); });
         },
         [&] { return e.constantLike(slice.type, 0); });
@@ -177,15 +178,39 @@ void SliceFill::begin(Value stage, Index k, Value isNeeded) {
   if (way == Way::computations)
     return compute(k, isNeeded);
   loaded.clear();
-  const auto rounds = static_cast<int64_t>(llvm::divideCeil(countPieces(), TileShape::kThreads));
+  forEachPlace([&](const Place &place) {
+    if (isCopied())
+      copy(place, k, isNeeded);
+    else
+      loaded.push_back({place, load(place, k, isNeeded)});
+  });
+}
+
+/// Emits `body` for each piece of this thread.
+void SliceFill::forEachPlace(function_ref<void(const Place &)> body) {
+  const auto rounds = static_cast<int64_t>(llvm::divideCeil(countPieces(), threads));
   e.alone(nullptr, [&] {
-    for (int64_t round = 0; round < rounds; ++round) {
-      const Place place = placeOf(thread + round * TileShape::kThreads);
-      if (isCopied())
-        copy(place, k, isNeeded);
-      else
-        loaded.push_back({place, load(place, k, isNeeded)});
-    }
+    for (int64_t round = 0; round < rounds; ++round)
+      body(placeOf(thread + round * threads));
+  });
+}
+
+void SliceFill::round(Value stage) {
+  if (!isCopied() || !form.roundsCopies())
+    return;
+  Value offset = stage ? slice.offsetOfStage(stage) : Value();
+  auto number = [&](int64_t n) { return e.materialize(e.constant(n)); };
+  forEachPlace([&](const Place &place) {
+    auto emit = [&] {
+      const Slice::Address address = slice.addressOf(place.k, place.i);
+      Value piece = slice.loadVector(elements, offset, address);
+      for (int64_t n = 0; n < elements; ++n) {
+        Value rounded = form.round(e.make<LLVM::ExtractElementOp>(piece, number(n)));
+        piece = e.make<LLVM::InsertElementOp>(piece, rounded, number(n));
+      }
+      slice.storeAt(piece, offset, address);
+    };
+    place.exists ? e.when(place.exists, emit) : emit();
   });
 }
 

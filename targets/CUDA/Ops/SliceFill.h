@@ -1,7 +1,9 @@
 #ifndef DPC_TARGETS_CUDA_OPS_SLICEFILL_H
 #define DPC_TARGETS_CUDA_OPS_SLICEFILL_H
 
-#include "targets/CUDA/Ops/TileSums.h"
+#include "targets/CUDA/Ops/Slice.h"
+#include "targets/CUDA/Ops/SliceElements.h"
+#include "targets/CUDA/Ops/TileShape.h"
 
 #include <functional>
 #include <optional>
@@ -45,8 +47,10 @@ class SliceFill {
 public:
   using Index = LoopEmitter::Index;
 
-  SliceFill(GridEmitter &emitter, const TileSums &sums, Slice &slice, const TileFactor &factor,
-            Index thread, int64_t depth);
+  /// The slice is filled by a block of `threads` threads. `depth` is that of the product.
+  SliceFill(GridEmitter &emitter, const SliceElements &form, const Slice &slice,
+            const TileFactor &factor, Index thread, int64_t depth,
+            int64_t threads = TileShape::kThreads);
 
   /// Begins to fill stage number `stage` with the elements from index `k` along the depth on.
   /// A null stage is the first one. Elements from `depth` on count as 0, and so do all elements
@@ -55,6 +59,9 @@ public:
   /// Ends what `begin` began. Copies are not complete until the code waits for them.
   void end();
   bool isCopied() const { return way == Way::copies; }
+  /// Rounds the elements that this thread has copied to stage number `stage`, if slices hold
+  /// rounded elements. The copies must be complete.
+  void round(mlir::Value stage);
 
 private:
   enum class Way { copies, loads, computations };
@@ -66,6 +73,7 @@ private:
     mlir::Value exists;
   };
   void chooseWay();
+  void forEachPlace(llvm::function_ref<void(const Place &)> body);
   int64_t countPieces() const { return slice.layout.extent * slice.layout.depth / elements; }
   Place placeOf(Index number) const;
   mlir::Value isInFactor(const Place &place, Index first, mlir::Value isNeeded,
@@ -76,11 +84,11 @@ private:
   void compute(Index first, mlir::Value isNeeded);
 
   GridEmitter &e;
-  const TileSums &sums;
-  Slice &slice;
-  const TileFactor &factor;
+  const SliceElements &form;
+  const Slice &slice;
+  const TileFactor factor;
   const Index thread;
-  const int64_t depth; // of the product
+  const int64_t depth, threads;
   Way way = Way::computations;
   int64_t elements = 1; // of a piece
   /// Whether the elements of a piece are neighbours in memory, all in the factor or none.

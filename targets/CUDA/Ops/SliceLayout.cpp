@@ -42,6 +42,15 @@ SliceLayout SliceLayout::forElements(int64_t extent, int64_t depth, int64_t byte
   return layout;
 }
 
+SliceLayout SliceLayout::forRows(int64_t extent, int64_t depth, int64_t bytes) {
+  SliceLayout layout{extent, depth, bytes, /*depthIsInner=*/true};
+  // Neighbouring lines start an odd number of chunks apart, so eight of them start in different
+  // banks.
+  const int64_t chunks = depth * bytes / kChunk;
+  layout.padding = chunks % 2 == 0 ? kChunk : 0;
+  return layout;
+}
+
 int64_t SliceLayout::offsetOf(int64_t k, int64_t i) const {
   const int64_t line = depthIsInner ? i : k, inLine = (depthIsInner ? k : i) * bytes;
   return line * getPitch() + (inLine ^ (line / divisor % modulus * factor * kChunk));

@@ -38,6 +38,11 @@ struct SliceLayout {
   /// neighbours along the extent.
   static SliceLayout forElements(int64_t extent, int64_t depth, int64_t bytes, bool depthIsInner);
 
+  /// For slices that are read in both directions: by ldmatrix in eight neighbouring lines, and by
+  /// lanes that load from four lines with one line between two of them. Lines are along the depth.
+  /// They may have any number of chunks.
+  static SliceLayout forRows(int64_t extent, int64_t depth, int64_t bytes);
+
   int64_t getLines() const { return depthIsInner ? extent : depth; }
   int64_t getLineElements() const { return depthIsInner ? depth : extent; }
   /// The number of elements in a chunk.

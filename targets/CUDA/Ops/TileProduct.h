@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_OPS_TILEPRODUCT_H
 
 #include "targets/CUDA/Ops/SliceFill.h"
+#include "targets/CUDA/Ops/TileSums.h"
 
 namespace dpc {
 

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_OPS_TILESUMS_H
 
 #include "targets/CUDA/Ops/Slice.h"
+#include "targets/CUDA/Ops/SliceElements.h"
 #include "targets/CUDA/Ops/TileShape.h"
 #include "targets/Loops/Combiner.h"
 
@@ -12,20 +13,17 @@ namespace dpc {
 /// How the threads of a block add the products of two slices to their sums of a tile. Each
 /// unit (TileUnit) has a class. With mma (NVIDIA, "PTX ISA"), all threads of a warp together
 /// multiply small matrices.
-class TileSums {
+class TileSums : public SliceElements {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
   TileSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
       : e(emitter), combiner(combiner), types(types), shape(shape) {}
-  virtual ~TileSums() = default;
 
   static std::unique_ptr<TileSums> create(GridEmitter &emitter, Combiner &combiner,
                                           ProductTypes types, const TileShape &shape);
 
-  /// The type of the elements of slices.
-  virtual mlir::Type getSliceType() const = 0;
   /// The layout of a slice. `depthIsInner`: whether neighbours along the depth are
   /// neighbours in the memory from which the slice is filled.
   virtual SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const = 0;
@@ -35,10 +33,8 @@ public:
   /// The code has no loop, so that the addresses of elements differ by constants.
   virtual Values add(Index thread, const SlicePart &a, const SlicePart &b,
                      mlir::ValueRange sums) const = 0;
-  /// Converts an element of a factor to the form that slices hold.
-  virtual mlir::Value prepare(mlir::Value factor) const { return combiner.widen(factor); }
-  /// Whether slices hold elements with the same bits as in memory.
-  virtual bool holdsFactors() const { return types.factor == getSliceType(); }
+  mlir::Value prepare(mlir::Value factor) const override { return combiner.widen(factor); }
+  bool holdsFactors() const override { return types.factor == getSliceType(); }
 
 protected:
   GridEmitter &e;

@@ -9,8 +9,8 @@ bool Translator::translateFloat(const Instruction &op) {
   const PtxType type = op.type();
   if (!type.isFloat())
     return false;
-  if (op.has("ftz"))
-    error(".ftz is not known: subnormal numbers are kept");
+  if (op.has("ftz") && op.opcode != "ex2")
+    error(".ftz is known of ex2 alone: elsewhere subnormal numbers are kept");
   auto operand = [&](unsigned index) { return read(op, index, type); };
   const bool isDirected = op.has("rm") || op.has("rp") || op.has("rz");
   Value *result = nullptr;
@@ -61,6 +61,11 @@ bool Translator::translateFloat(const Instruction &op) {
     if (type.width != 32)
       error(op.opcode + " is known of f32 alone");
     result = call("emu_" + op.opcode, typeOf(type), {operand(1)});
+    if (op.has("ftz")) { // an operand that is subnormal gives 1, as 0 does
+      Value *zero = llvm::ConstantFP::get(typeOf(type), 0.0),
+            *least = llvm::ConstantFP::get(typeOf(type), 0x1p-126);
+      result = builder.CreateSelect(builder.CreateFCmpOLT(result, least), zero, result);
+    }
   } else {
     return false;
   }

@@ -190,6 +190,11 @@ std::vector<Snippet> floatSnippets() {
       {"sqrt64", "sqrt.rn.f64 %dd, %da;", 'd', [](U a, U, U) { return bitsOf(std::sqrt(d(a))); }},
       {"rcp64", "rcp.rn.f64 %dd, %da;", 'd', [](U a, U, U) { return bitsOf(1 / d(a)); }},
       {"ex2", "ex2.approx.f32 %fd, %fa;", 'f', [](U a, U, U) { return bitsOf(std::exp2(f(a))); }},
+      {"ex2_ftz", "ex2.approx.ftz.f32 %fd, %fa;", 'f',
+       [](U a, U, U) {
+         const float power = std::exp2(f(a));
+         return bitsOf(power < FLT_MIN ? 0.0f : power);
+       }},
       {"lg2", "lg2.approx.f32 %fd, %fa;", 'f', [](U a, U, U) { return bitsOf(std::log2(f(a))); }},
       {"sat", "add.sat.f32 %fd, %fa, %fb;", 'f',
        [](U a, U b, U) {

@@ -242,6 +242,33 @@ TEST_F(GridPtx, StagesHaveOneBarrier) {
   }
 }
 
+/// An attention of 100 queries and 130 keys with heads of `size` elements of type `type`.
+std::string attentionText(const char *type, int64_t size, const char *gradient) {
+  const std::string end = "x3x" + std::to_string(size) + "x" + type + ">",
+                    queries = "tensor<2x100" + end, keys = "tensor<2x130" + end,
+                    operands = queries + ", " + keys + ", " + keys;
+  std::string text = "%o, %l = nn.attention %a, %b, %c rows 1 scale 0.2 causal : " + operands +
+                     " -> " + queries + ", tensor<2x3x100xf32>";
+  if (*gradient)
+    text += " nn.attention_grad %a, %b, %c, %l, %d, %e rows 1 scale 0.2 causal : " + operands +
+            ", tensor<2x3x100xf32>, tensor<2x3x100xf32>, " + queries + " -> " + operands;
+  return text;
+}
+
+// Scores and weights never are in shared memory, and two groups of copies are under way.
+TEST_F(GridPtx, ScoresStayInRegisters) {
+  const std::string text = attentionText("bf16", 64, "");
+  const std::string ptx =
+      ptxOf({text.c_str(), {{"2x100x3x64xbf16"}, {"2x130x3x64xbf16"}, {"2x130x3x64xbf16"}}}, "f32");
+  EXPECT_TRUE(has(ptx, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "ldmatrix.sync.aligned.m8n8.x4.trans.shared")) << ptx;
+  EXPECT_TRUE(has(ptx, "cp.async.wait_group \t1") || has(ptx, "cp.async.wait_group 1")) << ptx;
+  EXPECT_FALSE(has(ptx, "st.shared")) << ptx;
+  EXPECT_FALSE(has(ptx, "ld.shared")) << ptx;
+  // The neighbours that a thread has are stored together.
+  EXPECT_FALSE(has(ptx, "st.global.b16")) << ptx;
+}
+
 const OpCase patches = {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, "
                         "1] groups 1 : tensor<2x9x7x8xf64>, tensor<40x9x3x3xf64> -> "
                         "tensor<2x40x7x8xf64>",
@@ -498,6 +525,41 @@ TEST_F(GridCodegen, Tf32) {
   for (const OpCase &opCase : {product, wide, patches, alignedProduct(false, false),
                                alignedProduct(false, true), alignedProduct(true, false)})
     check(opCase, "f32", 2e-3, make);
+}
+
+// Attention with the tiles that stay in registers, and with others: rows that are no complete
+// matrices, are shared by several blocks, or are too long.
+TEST_F(GridCodegen, Tf32Attention) {
+  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withTf32());
+  };
+  for (int64_t size : {9, 64, 80, 200})
+    for (const char *gradient : {"", "gradient"}) {
+      if (isLaterRun() && size != 64)
+        continue;
+      const std::string text = attentionText("f32", size, gradient),
+                        end = "x3x" + std::to_string(size) + "xf32", queries = "2x100" + end,
+                        keys = "2x130" + end;
+      SCOPED_TRACE(text);
+      std::vector<Arg> args{{queries.c_str()}, {keys.c_str()}, {keys.c_str()}};
+      if (*gradient) {
+        args.push_back({"2x3x100xf32"});
+        args.push_back({queries.c_str()});
+      }
+      check({text.c_str(), args}, "f32", 5e-3, make);
+    }
+}
+
+// The order of sums is kept by the tiles whose scores pass through shared memory.
+TEST_F(GridCodegen, OrderedAttention) {
+  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    CodeOptions options;
+    options.orderedSums = true;
+    return DeviceKernel::create(op, options);
+  };
+  const std::string text = attentionText("f32", 40, "");
+  check({text.c_str(), {{"2x100x3x40xf32"}, {"2x130x3x40xf32"}, {"2x130x3x40xf32"}}}, "f32", 1e-5,
+        make);
 }
 
 TEST_F(GridCodegen, IntegerDivisionNeverTraps) { expectNoTraps(makeKernel); }

@@ -48,9 +48,17 @@ Layouts vectorLayouts() {
   return layouts;
 }
 
+Layouts rowLayouts() {
+  Layouts layouts;
+  for (int64_t bytes : {2, 4})
+    for (int64_t elements : {16, 48, 64, 80, 128})
+      layouts.push_back(SliceLayout::forRows(64, elements, bytes));
+  return layouts;
+}
+
 Layouts allLayouts() {
   Layouts layouts = chunkLayouts();
-  for (const Layouts &more : {elementLayouts(), vectorLayouts()})
+  for (const Layouts &more : {elementLayouts(), vectorLayouts(), rowLayouts()})
     layouts.insert(layouts.end(), more.begin(), more.end());
   return layouts;
 }
@@ -109,7 +117,10 @@ TEST(SliceLayout, ChunksStayTogether) {
 
 // ldmatrix loads the eight lines of a matrix at once.
 TEST(SliceLayout, MatricesHaveNoConflicts) {
-  for (const SliceLayout &layout : chunkLayouts()) {
+  Layouts layouts = chunkLayouts();
+  for (const SliceLayout &layout : rowLayouts())
+    layouts.push_back(layout);
+  for (const SliceLayout &layout : layouts) {
     SCOPED_TRACE(nameOf(layout));
     for (int64_t line = 0; line < layout.getLines(); line += 8)
       for (int64_t inLine = 0; inLine < layout.getLineElements();
@@ -137,6 +148,25 @@ TEST(SliceLayout, ElementsOfMatricesHaveNoConflicts) {
   }
 }
 
+// A lane loads neighbours in line 2 (lane % 4): those from number lane / 4 on of a row of vectors.
+TEST(SliceLayout, VectorsOfRowsHaveNoConflicts) {
+  for (const SliceLayout &layout : rowLayouts())
+    for (int64_t neighbours : {2, 4}) {
+      const int64_t columns = 8 * neighbours;
+      if (layout.bytes != 4 || layout.getLineElements() % columns != 0)
+        continue;
+      SCOPED_TRACE(nameOf(layout));
+      for (int64_t line = 0; line < layout.getLines(); line += 8)
+        for (int64_t column = 0; column < layout.getLineElements(); column += columns)
+          EXPECT_EQ(countOf(layout, 32, neighbours * 4,
+                            [&](int64_t lane) {
+                              return std::pair(line + 2 * (lane % 4),
+                                               column + lane / 4 * neighbours);
+                            }),
+                    neighbours);
+    }
+}
+
 // Threads of a half warp load neighbouring vectors of a line.
 TEST(SliceLayout, VectorsHaveNoConflicts) {
   for (const SliceLayout &layout : vectorLayouts()) {
@@ -151,10 +181,14 @@ TEST(SliceLayout, VectorsHaveNoConflicts) {
   }
 }
 
-// Threads fill neighbouring chunks, or words.
+// Threads fill neighbouring chunks, or words. If a wavefront reaches a second line, padding may
+// separate its chunks, so lines of rows are whole wavefronts here.
 TEST(SliceLayout, FillsHaveNoConflicts) {
   for (const SliceLayout &layout : allLayouts()) {
     SCOPED_TRACE(nameOf(layout));
+    if (layout.depthIsInner && layout.padding != 0 &&
+        layout.getLineElements() * layout.bytes % 128 != 0)
+      continue;
     for (int64_t bytes : {int64_t(4), SliceLayout::kChunk}) {
       const int64_t elements = std::max<int64_t>(1, bytes / layout.bytes),
                     inLine = layout.getLineElements() / elements,

@@ -1,0 +1,249 @@
+// Emits the parts of attention kernels whose scores stay in registers: loads, the loop over
+// tiles, exponentials and stores.
+
+#include "targets/CUDA/Ops/AttentionWarps.h"
+
+#include "targets/Loops/Combiner.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+AttentionWarps::AttentionWarps(GridEmitter &emitter, const AttentionShape &shape, Type factorType,
+                               const AttentionTiles &tiles, Value mask,
+                               ArrayRef<int64_t> maskDimensions, double scale)
+    : AttentionOperands(emitter, shape, factorType, mask, maskDimensions, scale), tiles(tiles) {}
+
+void AttentionWarps::forEachBlock(function_ref<void(Index, Index)> body) {
+  const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(countOwn(), AttentionTiles::kRows));
+  e.forEachBlock({shape.batches(), rowTiles, tiles.countColumns()},
+                 [&](ArrayRef<Index> at, Index number) {
+                   batch = at[0];
+                   thread = number;
+                   products.emplace(e, tiles.unit, factorType, thread);
+                   body(at[1] * AttentionTiles::kRows, at[2]);
+                 });
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+int64_t AttentionWarps::lengthOf(Value operand) const { return typeOf(operand).getShape().back(); }
+
+// The own rows that are kept come first, then the numbers, then the stages. The other own
+// rows lie in the memory of the stages until their fragments are loaded.
+void AttentionWarps::loadOwn(ValueRange operands, Index firstRow) {
+  Value memory = e.allocateInSharedSpace(tiles.getSharedBytes());
+  int64_t place = 0;
+  auto slice = [&](int64_t lines, int64_t elements, int64_t stages) {
+    const SliceLayout layout = products->layoutOf(lines, elements);
+    Slice made(e, factorType, layout, memory, place);
+    place += layout.getBytes() * stages;
+    return made;
+  };
+  const SmallVector<int64_t> depths = tiles.getOwnDepths();
+  const auto kept = static_cast<size_t>(tiles.kept);
+  for (int64_t elements : ArrayRef(depths).take_front(kept))
+    own.push_back(slice(AttentionTiles::kRows, elements, 1));
+  if (isKeyWork())
+    numbers.emplace(e, elementType, SliceLayout{3, tiles.others, 4, /*depthIsInner=*/true}, memory,
+                    place);
+  place += tiles.getNumberBytes();
+  const int64_t stages = place;
+  for (int64_t elements : ArrayRef(depths).drop_front(kept))
+    own.push_back(slice(AttentionTiles::kRows, elements, 1));
+  place = stages;
+  for (int64_t elements : tiles.getOtherDepths())
+    others.push_back(slice(tiles.others, elements, AttentionTiles::kStages));
+
+  SmallVector<SliceFill> fills;
+  for (auto [operand, to] : llvm::zip_equal(operands, own))
+    fills.emplace_back(e, *products, to, rowsOf(operand, firstRow, countOwn()), thread,
+                       lengthOf(operand), AttentionTiles::kThreads);
+  for (SliceFill &fill : fills)
+    fill.begin(nullptr, e.constant(0), nullptr);
+  for (SliceFill &fill : fills)
+    fill.end();
+  e.make<NVVM::CpAsyncCommitGroupOp>();
+  e.make<NVVM::CpAsyncWaitGroupOp>(uint32_t(0));
+  for (SliceFill &fill : fills)
+    fill.round(nullptr);
+  e.meet();
+  const Index firstOfWarp = e.floorDiv(thread, LaunchPlan::kWarp) * WarpProduct::kRows;
+  for (auto [number, from] : llvm::enumerate(own)) {
+    ownSources.push_back(products->rowsOf(from, firstOfWarp));
+    ownFragments.push_back(number < kept ? WarpProduct::Fragments()
+                                         : products->loadRows(ownSources.back()));
+  }
+  // Wait until all threads have their fragments, because the stages are filled now.
+  e.meet();
+}
+
+SliceFill AttentionWarps::fillOf(const Loop &work, int64_t number, Index firstRow) {
+  Value operand = work.operands[number];
+  return SliceFill(e, *products, others[static_cast<size_t>(number)],
+                   rowsOf(operand, firstRow, countOthers()), thread, lengthOf(operand),
+                   AttentionTiles::kThreads);
+}
+
+// The copies of both operands of a tile are groups of their own. While a part of a tile is
+// multiplied, the copies of two parts are under way: the next part of this tile, and the same part
+// of the next tile.
+Values AttentionWarps::loop(const Loop &work, Value first, Value end, ValueRange before) {
+  const auto count = static_cast<int64_t>(llvm::divideCeil(countOthers(), tiles.others));
+  Value one = e.materialize(e.constant(1)), none = e.materialize(e.constant(0));
+  auto begin = [&](int64_t number, Index tile, Value stage, Value isNeeded) {
+    SliceFill fill = fillOf(work, number, tile * tiles.others);
+    fill.begin(stage, work.firstElements[number], isNeeded);
+    e.make<NVVM::CpAsyncCommitGroupOp>();
+    return fill;
+  };
+  auto wait = [&](int64_t number, Value stage, uint32_t pending) {
+    e.make<NVVM::CpAsyncWaitGroupOp>(pending);
+    fillOf(work, number, e.constant(0)).round(stage);
+    e.meet();
+  };
+  const Index firstTile = e.bind(first, 0, count - 1);
+  if (work.begin) {
+    work.begin(firstTile * tiles.others, nullptr);
+    work.end(none);
+  }
+  for (int64_t number : {0, 1})
+    begin(number, firstTile, none, nullptr).end();
+  Values state(before);
+  const size_t sums = state.size();
+  state.push_back(none);
+  state = e.loopBetween(first, end, count, state, [&](Index tile, ValueRange carried) {
+    Value stage = carried[sums], nextStage = e.make<arith::SubIOp>(one, stage);
+    ValueRange now = carried.take_front(sums);
+    Value next = e.materialize(tile + 1),
+          isNeeded = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, next, end);
+    const Index nextTile = e.bind(next, 0, count - 1), row = tile * tiles.others;
+    wait(0, stage, 1);
+    SliceFill fillFirst = begin(0, nextTile, nextStage, isNeeded);
+    if (work.begin)
+      work.begin(nextTile * tiles.others, isNeeded);
+    work.addFirst(row, stage, now);
+    fillFirst.end();
+    wait(1, stage, 1);
+    SliceFill fillSecond = begin(1, nextTile, nextStage, isNeeded);
+    Values added = work.addSecond(row, stage, now);
+    fillSecond.end();
+    if (work.end)
+      work.end(nextStage);
+    added.push_back(nextStage);
+    return added;
+  });
+  e.make<NVVM::CpAsyncWaitGroupOp>(uint32_t(0));
+  state.truncate(sums);
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Values AttentionWarps::multiply(int64_t ownNumber, int64_t other, Value stage) const {
+  const auto number = static_cast<size_t>(ownNumber);
+  const Slice &slice = others[static_cast<size_t>(other)];
+  return products->addColumns(
+      [&](int64_t step) {
+        return ownFragments[number].empty() ? products->loadRows(ownSources[number], step)
+                                            : ownFragments[number][static_cast<size_t>(step)];
+      },
+      products->columnsOf(slice), slice.offsetOfStage(stage), products->getZeros(tiles.others));
+}
+
+Values AttentionWarps::addWeighted(ValueRange weights, int64_t other, Index firstColumn,
+                                   int64_t columns, Value stage, ValueRange sums) const {
+  const Slice &slice = others[static_cast<size_t>(other)];
+  return products->addDepth(products->toFactor(weights),
+                            products->depthOf(slice, firstColumn, columns),
+                            slice.offsetOfStage(stage), sums);
+}
+
+Index AttentionWarps::ownRow(Index firstRow, int64_t number) const {
+  return firstRow + e.floorDiv(thread, LaunchPlan::kWarp) * WarpProduct::kRows +
+         products->getRow(number);
+}
+
+void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int64_t elements,
+                           ValueRange sums, function_ref<Value(int64_t, Value)> finish) {
+  Combiner combiner(e, ReduceKind::sum, factorType, typeOf(result).getElementType());
+  const int64_t columns =
+      static_cast<int64_t>(sums.size()) * LaunchPlan::kWarp / WarpProduct::kRows;
+  products->forEachPiece(columns, sums, [&](int64_t number, Index column, ValueRange piece) {
+    const Index row = ownRow(firstRow, number), first = firstColumn + column;
+    const auto count = static_cast<int64_t>(piece.size());
+    Values made;
+    for (Value sum : piece)
+      made.push_back(combiner.narrow(finish(number, sum)));
+    // Neighbours that are all there or none are stored together.
+    const int64_t together = elements % count == 0 ? count : 1;
+    for (int64_t n = 0; n < count; n += together)
+      e.alone(e.both(isThere(row, countOwn()), isThere(first + n, elements)), [&] {
+        const Index to = known(row, countOwn()), place = known(first + n, elements);
+        for (int64_t i = 0; i < together; ++i)
+          e.store(result, made[static_cast<size_t>(n + i)], numberIn(result, to, place + i));
+      });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+Value AttentionWarps::add(Value x, Value y) { return e.make<arith::AddFOp>(x, y); }
+Value AttentionWarps::subtract(Value x, Value y) { return e.make<arith::SubFOp>(x, y); }
+Value AttentionWarps::times(Value x, Value y) { return e.make<arith::MulFOp>(x, y); }
+Value AttentionWarps::inverse(Value x) { return e.make<arith::DivFOp>(number(1), x); }
+// It may drop a NaN, but then the sum of the exponentials will be NaN.
+Value AttentionWarps::largest(Value x, Value y) { return e.make<arith::MaxNumFOp>(x, y); }
+
+double AttentionWarps::getUnit() const {
+  return llvm::numbers::log2e * (hasPlainExponents() ? scale : 1);
+}
+
+Value AttentionWarps::exponentOf(Value product, Index query, Index key) {
+  if (mask)
+    return score(product, query, key);
+  Value exponent = hasPlainExponents() ? product : times(product, number(scale));
+  // Products of queries that are not there have no effect.
+  Value isSeen = isThere(key, isKeyWork() ? std::numeric_limits<int32_t>::max() : shape.keys);
+  if (shape.causal)
+    isSeen = e.both(isSeen,
+                    e.inRange(query - key, -shape.offset(), std::numeric_limits<int32_t>::max()));
+  if (!isSeen)
+    return exponent;
+  return select(isSeen, exponent, number(-std::numeric_limits<double>::infinity()));
+}
+
+// Without a mask, exponents are not larger than products of rows, so that one multiplication and
+// addition is precise enough. A mask may have numbers whose rounding would be larger than the
+// difference of two scores.
+Value AttentionWarps::baseOf(Value exponent) {
+  return hasPlainExponents() ? times(exponent, number(-getUnit())) : exponent;
+}
+
+Value AttentionWarps::baseOfLogarithm(Value logarithm) {
+  return hasPlainExponents() ? times(logarithm, number(-llvm::numbers::log2e)) : logarithm;
+}
+
+Value AttentionWarps::power(Value exponent, Value base) {
+  Value unit = number(getUnit());
+  Value x = hasPlainExponents() ? e.make<LLVM::FMAOp>(exponent, unit, base).getResult()
+                                : times(subtract(exponent, base), unit);
+  return e
+      .make<LLVM::CallIntrinsicOp>(
+          elementType, e.builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"), ValueRange(x))
+      .getResult(0);
+}
