@@ -199,6 +199,15 @@ std::pair<Index, int64_t> IndexSpace::roundedDown(Index expression, int64_t unit
   return {variable + llvm::divideFloorSigned(constant, n) * n, n};
 }
 
+Index IndexSpace::flattened(Index expression) {
+  unsigned variables = 0;
+  expression.walk([&](AffineExpr part) {
+    if (auto variable = dyn_cast<AffineDimExpr>(part))
+      variables = std::max(variables, variable.getPosition() + 1);
+  });
+  return simplifyAffineExpr(expression, variables, /*numSymbols=*/0);
+}
+
 Index IndexSpace::offsetOf(ArrayRef<Index> positions, ArrayRef<int64_t> shape,
                            int64_t stride) const {
   SmallVector<Index> dims(positions);

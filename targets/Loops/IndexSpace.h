@@ -56,6 +56,13 @@ public:
   /// Returns n and `expression` rounded down to a multiple of n. n is the largest divisor of `unit`
   /// such that `expression` is the sum of a constant and of a multiple of n.
   static std::pair<Index, int64_t> roundedDown(Index expression, int64_t unit);
+  /// The same value as one sum, whose terms are products of a constant and a variable or a
+  /// quotient.
+  static Index flattened(Index expression);
+  /// The quotient of an expression and a number that divides it.
+  static Index exactQuotient(Index expression, int64_t divisor) {
+    return divisor == 1 ? expression : flattened(expression.floorDiv(divisor));
+  }
 
   Index constant(int64_t value) const { return mlir::getAffineConstantExpr(value, context); }
   /// A new variable with values in [low, high].

@@ -365,6 +365,18 @@ std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor, const Elemen
 /// The address of element `number`. With `addsConstantLast`, a constant term of the number is
 /// added last, so that LLVM sees which elements are neighbours, and can join their accesses. The
 /// address without this term may be outside of the tensor.
+/// The value of an expression. If it is a multiple of a power of two, its last operation is a
+/// multiplication by this number, so that LLVM knows the alignment of an address that has it.
+static Value multipleOf(LoopEmitter &e, Index expression) {
+  const int64_t kMost = 16;
+  const int64_t divisor =
+      std::gcd(static_cast<int64_t>(expression.getLargestKnownDivisor()), kMost);
+  if (divisor == 1 || isa<AffineConstantExpr>(expression))
+    return e.materialize(expression);
+  Index quotient = IndexSpace::exactQuotient(expression, divisor);
+  return e.make<arith::MulIOp>(e.materialize(quotient), e.materialize(e.constant(divisor)));
+}
+
 static Value addressOf(LoopEmitter &e, Value address, Type type, Index number,
                        bool addsConstantLast) {
   auto at = [&](Value base, Index index, bool inbounds) -> Value {
@@ -374,7 +386,8 @@ static Value addressOf(LoopEmitter &e, Value address, Type type, Index number,
   if (!addsConstantLast)
     return at(address, number, /*inbounds=*/true);
   const auto [variable, constant] = IndexSpace::splitConstant(number);
-  Value base = at(address, variable, /*inbounds=*/false);
+  Value base = e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), type,
+                                   address, ValueRange(multipleOf(e, variable)));
   return constant ? at(base, e.constant(constant), /*inbounds=*/false) : base;
 }
 

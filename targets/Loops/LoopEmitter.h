@@ -43,8 +43,8 @@ public:
   /// Whether low <= expression < high, as an i1. Null if this always holds.
   mlir::Value inRange(Index expression, int64_t low, int64_t high);
   /// The nearest index to `expression` in [0, extent). Let `expression` be the sum of a multiple of
-  /// n and of a constant in [0, n), and `extent` a multiple of n. Then the result is such a sum too,
-  /// with the same constant, so neighbours that are computed together stay neighbours.
+  /// n and of a constant in [0, n), and `extent` a multiple of n. Then the result is such a sum
+  /// too, with the same constant, so neighbours that are computed together stay neighbours.
   Index clamped(Index expression, int64_t extent);
   /// Whether all `bounds` hold, as an i1. Null if they always hold.
   mlir::Value allInRange(llvm::ArrayRef<IndexBound> bounds);

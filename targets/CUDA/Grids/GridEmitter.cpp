@@ -220,6 +220,15 @@ void GridEmitter::forEachOfSquare(const LoopNest &nest, function_ref<void(ArrayR
   });
 }
 
+/// A tile is what storeFinal gets: a few elements.
+void GridEmitter::forEachPieceOfTile(ArrayRef<int64_t> shape,
+                                     function_ref<void(ArrayRef<SmallVector<Index>>)> body) {
+  SmallVector<SmallVector<Index>> places;
+  for (int64_t n = 0; n < shape[0]; ++n)
+    places.push_back({constant(n)});
+  body(places);
+}
+
 void GridEmitter::endStage() { meet(); }
 
 void GridEmitter::emitFill(Operation *op) {

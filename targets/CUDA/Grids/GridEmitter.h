@@ -69,9 +69,11 @@ public:
   /// which code only reads. `isInMemory(tensor)` must hold. The element need not exist if the
   /// code does not access it.
   mlir::Value globalAddressOf(mlir::Value tensor, Index number);
-  /// Inside forEachBlock: stores a final element. If `finish` is not null, also emits the
-  /// code of `finish` for the element, while the element is in a register.
-  void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
+  /// Inside forEachBlock: stores final elements that one thread has. If `finish` is not null,
+  /// also emits the code of `finish` for the elements, while they are in registers. Elements that
+  /// are neighbours are stored together.
+  void storeFinal(mlir::Value result, mlir::ValueRange elements, llvm::ArrayRef<Index> numbers,
+                  FinishTile finish);
 
   /// Inside forEachBlock: combines the values `mine` of `lanes` consecutive threads, in an
   /// unspecified order. All these threads get the result.
@@ -92,6 +94,9 @@ protected:
                       llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
   void forEachPiece(const LoopNest &nest,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, int64_t)> body) override;
+  void forEachPieceOfTile(
+      llvm::ArrayRef<int64_t> shape,
+      llvm::function_ref<void(llvm::ArrayRef<llvm::SmallVector<Index>>)> body) override;
   void endStage() override;
   void useElements(llvm::ArrayRef<Index> numbers,
                    llvm::function_ref<mlir::Value(mlir::Value, size_t)> elementOf) override;

@@ -41,18 +41,8 @@ Value GridEmitter::getScratch(int64_t bytes) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// The same value as one sum, whose terms are products of a constant and a variable or a
-/// quotient. Addresses that differ by a constant then are equal but for the constant term, which
-/// instructions add for free.
-static LoopEmitter::Index flattened(LoopEmitter::Index expression) {
-  unsigned variables = 0;
-  expression.walk([&](AffineExpr part) {
-    if (auto variable = dyn_cast<AffineDimExpr>(part))
-      variables = std::max(variables, variable.getPosition() + 1);
-  });
-  return simplifyAffineExpr(expression, variables, /*numSymbols=*/0);
-}
-
+// Addresses are flattened. If they differ by a constant, they are then equal but for the constant
+// term, which instructions add for free.
 Value GridEmitter::globalAddressOf(Value tensor, Index number) {
   const unsigned kGlobalSpace = NVVM::kGlobalMemorySpace;
   const Buffer buffer = bufferToRead(tensor, number);
@@ -63,11 +53,16 @@ Value GridEmitter::globalAddressOf(Value tensor, Index number) {
                            ValueRange(materialize(flattened(number))));
 }
 
-void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {
-  store(result, element, number);
-  rememberElement(result, number, element);
+void GridEmitter::storeFinal(Value result, ValueRange elements, ArrayRef<Index> numbers,
+                             FinishTile finish) {
+  for (auto [element, number] : llvm::zip_equal(elements, numbers)) {
+    store(result, element, number);
+    rememberElement(result, number, element);
+  }
   if (finish)
-    finish({}, [&](ArrayRef<Index>) { return number; });
+    finish(static_cast<int64_t>(numbers.size()), [&](ArrayRef<Index> place) {
+      return numbers[static_cast<size_t>(cast<AffineConstantExpr>(place[0]).getValue())];
+    });
 }
 
 /// At the level block, all threads of the block have the element, and one of them

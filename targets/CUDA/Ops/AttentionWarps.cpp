@@ -3,8 +3,6 @@
 
 #include "targets/CUDA/Ops/AttentionWarps.h"
 
-#include "targets/Loops/Combiner.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -178,7 +176,6 @@ Index AttentionWarps::ownRow(Index firstRow, int64_t number) const {
 
 void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int64_t elements,
                            ValueRange sums, function_ref<Value(int64_t, Value)> finish) {
-  Combiner combiner(e, ReduceKind::sum, factorType, typeOf(result).getElementType());
   const int64_t columns =
       static_cast<int64_t>(sums.size()) * LaunchPlan::kWarp / WarpProduct::kRows;
   products->forEachPiece(columns, sums, [&](int64_t number, Index column, ValueRange piece) {
@@ -186,7 +183,9 @@ void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int6
     const auto count = static_cast<int64_t>(piece.size());
     Values made;
     for (Value sum : piece)
-      made.push_back(combiner.narrow(finish(number, sum)));
+      made.push_back(finish(number, sum));
+    if (const Type type = typeOf(result).getElementType(); MatrixUnit::isHalf(type))
+      made = MatrixUnit::roundToHalves(e, type, made);
     // Neighbours that are all there or none are stored together.
     const int64_t together = elements % count == 0 ? count : 1;
     for (int64_t n = 0; n < count; n += together)

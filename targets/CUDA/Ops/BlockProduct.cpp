@@ -92,17 +92,29 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ElementOf elementOfA,
             b{firstColumn, columns, depthIsInnerOfB, runOfB,
               [&](Index column, Index k) { return elementOfB(batch, column, k); }};
         Values sums = tile.add(thread, a, b, part * count, count, depth, tile.getZeros());
-        tile.forEachSum(thread, sums, [&](int64_t, Index rowInTile, Index columnInTile, Value sum) {
-          const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;
-          Value rowPlace = e.materialize(row), columnPlace = e.materialize(column);
+        // Uses a piece whose column is a multiple of `length`.
+        auto use = [&](Index row, Index column, int64_t length, ValueRange piece) {
+          Value rowPlace = e.materialize(row),
+                piecePlace = e.materialize(IndexSpace::exactQuotient(column, length));
           e.alone(e.both(e.inRange(row, 0, rows), e.inRange(column, 0, columns)), [&] {
             const Index own = e.bind(rowPlace, 0, rows - 1),
-                        ownColumn = e.bind(columnPlace, 0, columns - 1);
+                        ownColumn = e.bind(piecePlace, 0, columns / length - 1) * length;
             if (division.parts == 1)
-              return take(batch, own, ownColumn, tile.narrow(sum));
-            e.storeAt(e.phaseScratch, sum,
-                      ((part * batches + batch) * rows + own) * columns + ownColumn);
+              return take(batch, own, ownColumn, tile.narrow(piece));
+            for (auto [n, sum] : llvm::enumerate(piece))
+              e.storeAt(e.phaseScratch, sum,
+                        ((part * batches + batch) * rows + own) * columns + ownColumn +
+                            static_cast<int64_t>(n));
           });
+        };
+        tile.forEachPiece(thread, sums, [&](Index rowInTile, Index columnInTile, ValueRange piece) {
+          const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;
+          const auto length = static_cast<int64_t>(piece.size());
+          // Neighbours that are all there or none are used together.
+          if (columns % length == 0)
+            return use(row, column, length, piece);
+          for (auto [n, sum] : llvm::enumerate(piece))
+            use(row, column + static_cast<int64_t>(n), 1, sum);
         });
       });
 }

@@ -30,15 +30,17 @@ struct BlockProduct {
   /// The bytes of scratch memory for partial sums. Needed only if there are two launches.
   int64_t getScratchBytes() const;
 
-  /// The number of calls of `take` in the code of a launch: one for each sum of a
+  /// The number of elements that calls of `take` get in the code of a launch: one for each sum of a
   /// thread, or one in the launch that adds partial sums.
   int64_t countFinalElements(LaunchPhase phase) const;
 
   /// Emits the index of an element of a factor, for row or column `i`. The element may be
   /// computed where it is read, because each block reads an element only once.
   using ElementOf = llvm::function_ref<FactorElement(Index batch, Index i, Index k)>;
-  /// Emits code that uses an element of C, in the one thread that has summed it.
-  using Take = llvm::function_ref<void(Index batch, Index row, Index column, mlir::Value element)>;
+  /// Emits code that uses neighbouring elements of a row of C, in the one thread that has summed
+  /// them. `column` is that of the first one.
+  using Take =
+      llvm::function_ref<void(Index batch, Index row, Index column, mlir::ValueRange elements)>;
   void emit(GridEmitter &emitter, LaunchPhase phase, ElementOf a, ElementOf b, Take take) const;
 
 private:

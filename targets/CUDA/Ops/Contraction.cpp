@@ -77,9 +77,11 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
           return element(op.getRhs(),
                          {{op.getRhsBatch(), batch}, {rhsFree, column}, {op.getRhsContract(), k}});
         },
-        [&](Index batch, Index row, Index column, Value element) {
-          Index number = (batch * product.rows + row) * product.columns + column;
-          e.storeFinal(op.getResult(), element, number, finish);
+        [&](Index batch, Index row, Index column, ValueRange elements) {
+          SmallVector<Index> numbers;
+          for (int64_t n = 0; n < static_cast<int64_t>(elements.size()); ++n)
+            numbers.push_back((batch * product.rows + row) * product.columns + column + n);
+          e.storeFinal(op.getResult(), elements, numbers, finish);
         });
   }
 };

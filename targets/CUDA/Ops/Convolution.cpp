@@ -116,9 +116,13 @@ struct ConvolutionGridFill
           return FactorElement{op->getOperand(0), ElementIndex(e, first.getShape(), read.first),
                                e.allInRange(read.bounds(e, c, first))};
         },
-        [&](Index group, Index row, Index column, Value value) {
-          ElementIndex place(e, typeOf(op.getResult()).getShape(), element(group, row, column));
-          e.storeFinal(op.getResult(), value, place.number(), finish);
+        [&](Index group, Index row, Index column, ValueRange values) {
+          SmallVector<Index> numbers;
+          for (int64_t n = 0; n < static_cast<int64_t>(values.size()); ++n)
+            numbers.push_back(
+                ElementIndex(e, typeOf(op.getResult()).getShape(), element(group, row, column + n))
+                    .number());
+          e.storeFinal(op.getResult(), values, numbers, finish);
         });
   }
 };

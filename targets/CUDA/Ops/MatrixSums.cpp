@@ -29,6 +29,8 @@ public:
                 sum % 2};
   }
 
+  int64_t countNeighbours() const override { return 2; }
+
   Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
     const Slice::Address placeA = addressOfA(thread, a), placeB = addressOfB(thread, b);
     Values now(sums);

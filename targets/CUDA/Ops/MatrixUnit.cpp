@@ -78,3 +78,20 @@ Value MatrixUnit::roundToTf32(Value number) const {
                       .getResult(0);
   return e.make<LLVM::BitcastOp>(f32, rounded);
 }
+
+Value MatrixUnit::packHalves(GridEmitter &e, Type type, Value low, Value high) {
+  auto name =
+      e.builder.getStringAttr(type.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn");
+  return e.make<LLVM::CallIntrinsicOp>(VectorType::get({2}, type), name, ValueRange{high, low})
+      .getResult(0);
+}
+
+Values MatrixUnit::roundToHalves(GridEmitter &e, Type type, ValueRange numbers) {
+  Values rounded;
+  for (size_t n = 0; n < numbers.size(); n += 2) {
+    Value pair = packHalves(e, type, numbers[n], numbers[n + 1]);
+    for (int64_t i : {0, 1})
+      rounded.push_back(e.make<LLVM::ExtractElementOp>(pair, e.materialize(e.constant(i))));
+  }
+  return rounded;
+}

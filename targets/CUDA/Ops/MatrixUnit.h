@@ -25,6 +25,13 @@ public:
   /// `isTransposed`: the matrices have elements of 16 bits, and lanes get them transposed.
   Values loadMatrices(mlir::Value pointer, int64_t count, bool isTransposed) const;
 
+  /// Rounds f32 numbers to bf16 or f16, two by one instruction: to a vector, or to as many
+  /// numbers. Their number is even.
+  static mlir::Value packHalves(GridEmitter &emitter, mlir::Type type, mlir::Value low,
+                                mlir::Value high);
+  static Values roundToHalves(GridEmitter &emitter, mlir::Type type, mlir::ValueRange numbers);
+  static bool isHalf(mlir::Type type) { return type.isBF16() || type.isF16(); }
+
   /// Rounds an f32 number to tf32. The result is f32, and its last bits are zeros. Without
   /// it, the instruction would drop these bits.
   mlir::Value roundToTf32(mlir::Value number) const;

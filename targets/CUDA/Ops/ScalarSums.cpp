@@ -25,6 +25,7 @@ public:
     return {along(e.floorDiv(thread, TileShape::kSide), shape.high, number / shape.wide),
             along(e.mod(thread, TileShape::kSide), shape.wide, number % shape.wide)};
   }
+  int64_t countNeighbours() const override { return neighbours(shape.wide); }
 
   Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
     const Slice::Address addressA = a.slice.addressOf(a.k, placeOf(thread, 0).first),

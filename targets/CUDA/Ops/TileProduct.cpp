@@ -3,6 +3,8 @@
 
 #include "targets/CUDA/Ops/TileProduct.h"
 
+#include "targets/CUDA/Ops/MatrixUnit.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,7 +26,7 @@ static TileShape shapeOf(GridEmitter &e, ProductTypes types, int64_t high, int64
 
 TileProduct::TileProduct(GridEmitter &emitter, ProductTypes types, int64_t high, int64_t wide,
                          std::optional<int64_t> stages)
-    : e(emitter), combiner(emitter, ReduceKind::sum, types.factor, types.result),
+    : e(emitter), types(types), combiner(emitter, ReduceKind::sum, types.factor, types.result),
       shape(shapeOf(emitter, types, high, wide, stages)), zero(combiner.identity()),
       sums(TileSums::create(emitter, combiner, types, shape)) {}
 
@@ -157,4 +159,22 @@ void TileProduct::forEachSum(Index thread, ValueRange made,
     auto [row, column] = sums->placeOf(thread, static_cast<int64_t>(number));
     body(static_cast<int64_t>(number), row, column, sum);
   }
+}
+
+void TileProduct::forEachPiece(Index thread, ValueRange made,
+                               function_ref<void(Index, Index, ValueRange)> body) {
+  const auto count = static_cast<size_t>(sums->countNeighbours());
+  for (size_t first = 0; first < made.size(); first += count) {
+    auto [row, column] = sums->placeOf(thread, static_cast<int64_t>(first));
+    body(row, column, made.slice(first, count));
+  }
+}
+
+Values TileProduct::narrow(ValueRange made) {
+  if (MatrixUnit::isHalf(types.result) && made.size() % 2 == 0)
+    return MatrixUnit::roundToHalves(e, types.result, made);
+  Values narrowed;
+  for (Value sum : made)
+    narrowed.push_back(narrow(sum));
+  return narrowed;
 }

@@ -45,10 +45,16 @@ public:
   forEachSum(Index thread, mlir::ValueRange sums,
              llvm::function_ref<void(int64_t number, Index row, Index column, mlir::Value)> body);
 
+  /// As above, for pieces of sums that are neighbours in a row. `column` is that of the first one,
+  /// a multiple of their number.
+  void forEachPiece(Index thread, mlir::ValueRange sums,
+                    llvm::function_ref<void(Index row, Index column, mlir::ValueRange)> body);
+
   /// `prepare` converts an element of a factor to the form that slices hold.
   /// `narrow` converts a sum to the type of the result.
   mlir::Value prepare(mlir::Value factor) { return sums->prepare(factor); }
   mlir::Value narrow(mlir::Value sum) { return combiner.narrow(sum); }
+  Values narrow(mlir::ValueRange sums);
 
 private:
   /// Emits the products of the slices of a stage. `stage` is null if there is one stage.
@@ -61,6 +67,7 @@ private:
   Slice &sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, const TileFactor &factor);
 
   GridEmitter &e;
+  const ProductTypes types;
   Combiner combiner;
   const TileShape shape;
   mlir::Value zero;

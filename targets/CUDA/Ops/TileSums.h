@@ -29,6 +29,9 @@ public:
   virtual SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const = 0;
   /// The row and the column in the tile of sum number `number` of the thread.
   virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;
+  /// The number of sums of a thread with neighbouring numbers that are neighbours in a row of the
+  /// tile. The column of the first one is a multiple of it.
+  virtual int64_t countNeighbours() const = 0;
   /// Adds the products of `shape.depth` elements along the depth of two slices to `sums`.
   /// The code has no loop, so that the addresses of elements differ by constants.
   virtual Values add(Index thread, const SlicePart &a, const SlicePart &b,

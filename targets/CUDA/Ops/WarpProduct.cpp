@@ -67,16 +67,6 @@ WarpProduct::Fragments WarpProduct::loadRows(const Source &rows) const {
   return fragments;
 }
 
-Value WarpProduct::packed(Value low, Value high) const {
-  const bool isBFloat = factor.isBF16();
-  return e
-      .make<LLVM::CallIntrinsicOp>(
-          VectorType::get({2}, factor),
-          e.builder.getStringAttr(isBFloat ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn"),
-          ValueRange{high, low})
-      .getResult(0);
-}
-
 // A lane has sums of row quad and of row quad + 8, in columns 2 inQuad and 2 inQuad + 1 of each
 // matrix of 8 columns.
 WarpProduct::Fragments WarpProduct::toFactor(ValueRange sums) const {
@@ -96,7 +86,8 @@ WarpProduct::Fragments WarpProduct::toFactor(ValueRange sums) const {
   for (int64_t first = 0; first < count; first += 8) {
     Values fragment;
     for (int64_t number = 0; number < 8; number += 2)
-      fragment.push_back(packed(sum(first + number), sum(first + number + 1)));
+      fragment.push_back(
+          MatrixUnit::packHalves(e, factor, sum(first + number), sum(first + number + 1)));
     fragments.push_back(fragment);
   }
   return fragments;

@@ -85,7 +85,6 @@ private:
   }
   void multiplyInto(llvm::MutableArrayRef<mlir::Value> sums, int64_t column, mlir::ValueRange left,
                     mlir::ValueRange right) const;
-  mlir::Value packed(mlir::Value low, mlir::Value high) const;
 
   GridEmitter &e;
   const TileUnit unit;

@@ -221,10 +221,13 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
     emitTiles(op, [&](ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number) {
       filling = false;
       stage = 2;
-      forEach(shape, [&](ArrayRef<Index> index) {
-        finished = number(index);
+      forEachPieceOfTile(shape, [&](ArrayRef<SmallVector<Index>> places) {
+        SmallVector<Index> numbers;
+        for (ArrayRef<Index> place : places)
+          numbers.push_back(number(place));
+        finished = numbers.front();
         recorded = Index();
-        emitElements(loops.stages[1].roots, finished);
+        emitElements(loops.stages[1].roots, numbers);
       });
       finished = Index();
       SmallVector<Buffer> used;
@@ -290,8 +293,13 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> nu
   for (Operation *op : roots)
     for (Value result : op->getResults())
       elements.push_back({result, {}});
+  auto begin = [&](Index number) {
+    own = number;
+    if (finished)
+      finished = number;
+  };
   for (size_t n = 0; n < numbers.size(); ++n) {
-    own = numbers[n];
+    begin(numbers[n]);
     for (auto &[result, made] : elements) {
       ElementIndex at(*this, nn::typeOf(result).getShape(), numbers[n]);
       made.push_back(compute(result, at));
@@ -304,7 +312,7 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> nu
   });
   for (auto &[result, made] : elements)
     for (size_t n = 0; n < numbers.size() && buffers.contains(result); ++n) {
-      own = numbers[n];
+      begin(numbers[n]);
       store(result, made[n], numbers[n]);
     }
   own = Index();
@@ -348,6 +356,11 @@ void KernelEmitter::emitTiles(Operation *, FinishTile) {
 void KernelEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
   // A sequence and not a parallel loop, because rows may share scratch memory.
   sequence(rows, body);
+}
+
+void KernelEmitter::forEachPieceOfTile(ArrayRef<int64_t> shape,
+                                       function_ref<void(ArrayRef<SmallVector<Index>>)> body) {
+  forEach(shape, [&](ArrayRef<Index> index) { body(SmallVector<Index>(index)); });
 }
 
 void KernelEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {

@@ -99,6 +99,11 @@ protected:
   /// stored. `elementOf` emits the element of another value with the number `numbers[n]`.
   virtual void useElements(llvm::ArrayRef<Index> numbers,
                            llvm::function_ref<mlir::Value(mlir::Value, size_t n)> elementOf) {}
+  /// Emits loops that run `body` for pieces of a final tile of extents `shape`: with the
+  /// multi-indices of the elements that are computed before any of them is stored.
+  virtual void
+  forEachPieceOfTile(llvm::ArrayRef<int64_t> shape,
+                     llvm::function_ref<void(llvm::ArrayRef<llvm::SmallVector<Index>>)> body);
   /// Emits code after the code that uses a tile. That code has accessed the elements
   /// `number(i)` of the buffers `streams`, for all multi-indices i of `shape`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,

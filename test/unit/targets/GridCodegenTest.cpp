@@ -242,6 +242,24 @@ TEST_F(GridPtx, StagesHaveOneBarrier) {
   }
 }
 
+// The two neighbours that a thread has of each row are stored together, and so are those of the ops
+// that follow. One instruction rounds both.
+TEST_F(GridPtx, NeighboursAreStoredTogether) {
+  const OpCase joined = {
+      "%p = nn.dot %a, %b contract [1] [0] : tensor<72x64xf64>, tensor<64x80xf64> "
+      "-> tensor<72x80xf64> %q = nn.add %p, %c : tensor<72x80xf64> nn.relu %q : "
+      "tensor<72x80xf64>",
+      {{"72x64xf64"}, {"64x80xf64"}, {"72x80xf64"}}};
+  for (const OpCase &opCase : {alignedProduct(false, false), joined}) {
+    const std::string wide = ptxOf(opCase, "f32", withTf32()), narrow = ptxOf(opCase, "bf16");
+    EXPECT_TRUE(has(wide, "st.global.v2.f32")) << wide;
+    EXPECT_FALSE(has(wide, "st.global.f32")) << wide;
+    EXPECT_TRUE(has(narrow, "st.global.b32") || has(narrow, "st.global.u32")) << narrow;
+    EXPECT_FALSE(has(narrow, "st.global.u16") || has(narrow, "st.global.b16")) << narrow;
+    EXPECT_TRUE(has(narrow, "cvt.rn.bf16x2.f32")) << narrow;
+  }
+}
+
 /// An attention of 100 queries and 130 keys with heads of `size` elements of type `type`.
 std::string attentionText(const char *type, int64_t size, const char *gradient) {
   const std::string end = "x3x" + std::to_string(size) + "x" + type + ">",
@@ -266,6 +284,7 @@ TEST_F(GridPtx, ScoresStayInRegisters) {
   EXPECT_FALSE(has(ptx, "st.shared")) << ptx;
   EXPECT_FALSE(has(ptx, "ld.shared")) << ptx;
   // The neighbours that a thread has are stored together.
+  EXPECT_FALSE(has(ptx, "st.global.u16")) << ptx;
   EXPECT_FALSE(has(ptx, "st.global.b16")) << ptx;
 }
 
