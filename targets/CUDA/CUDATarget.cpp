@@ -131,6 +131,7 @@ protected:
     OpBuilder builder(code.getContext());
     GridEmitter emitter(builder, loc, graph, code);
     emitter.usesTf32 = options.tf32;
+    emitter.roundsToTf32 = options.processor == "sm_90";
     if (options.orderedSums)
       emitter.keepOrder();
     return GridFunction(graph, *plan, emitter, code, symbol).emit();

@@ -31,6 +31,8 @@ public:
 
   /// Whether products of f32 round their factors to tf32.
   bool usesTf32 = false;
+  /// Whether one instruction rounds to tf32 (compute capability 9.0).
+  bool roundsToTf32 = false;
 
   /// Emits the launch that adds up the partial sums over columns of the launch before
   /// (ColumnSums), as launch number `ordinal`.

@@ -72,10 +72,19 @@ Value MatrixUnit::roundToTf32(Value number) const {
   const Type f32 = e.builder.getF32Type();
   if (number.getType() != f32)
     number = e.make<LLVM::BitcastOp>(f32, number);
-  Value rounded = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
-                                                e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
-                                                ValueRange(number))
-                      .getResult(0);
+  const Type word = e.builder.getI32Type();
+  Value rounded;
+  if (e.roundsToTf32)
+    // Ties go to even. LLVM has no intrinsic for it.
+    rounded = e.make<LLVM::InlineAsmOp>(word, ValueRange(number), "cvt.rn.tf32.f32 $0, $1;", "=r,f",
+                                        /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                        LLVM::AsmDialectAttr(), ArrayAttr())
+                  .getRes();
+  else
+    // Ties go away from zero. The assembler makes two instructions of it.
+    rounded = e.make<LLVM::CallIntrinsicOp>(word, e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
+                                            ValueRange(number))
+                  .getResult(0);
   return e.make<LLVM::BitcastOp>(f32, rounded);
 }
 

@@ -127,22 +127,28 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
     begin(stage, e.materialize(stage));
     end();
   });
-  Value one = e.materialize(e.constant(1)), none = e.materialize(e.constant(0)),
-        stages = e.materialize(e.constant(shape.stages));
+  // The numbers of stages have 32 bits, because the device has no arithmetic of 64 bits.
+  auto number = [&](int64_t n) -> Value {
+    return e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(static_cast<int32_t>(n)));
+  };
+  Value one = number(1), none = number(0), stages = number(shape.stages);
   auto following = [&](Value stage) -> Value {
     Value next = e.make<arith::AddIOp>(stage, one);
     Value isAfterLast = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, next, stages);
     return e.make<arith::SelectOp>(isAfterLast, none, next);
   };
+  auto wide = [&](Value stage) -> Value {
+    return e.make<arith::ExtUIOp>(e.builder.getI64Type(), stage);
+  };
   const size_t count = before.size();
   Values state(before);
-  llvm::append_values(state, none, e.materialize(e.constant(ahead)));
+  llvm::append_values(state, none, number(ahead));
   state = e.loop(rounds, state, [&](Index round, ValueRange carried) {
     Value multiplied = carried[count], filled = carried[count + 1];
     waitForCopies(e, fills, ahead - 1);
     e.meet();
-    begin(round + ahead, filled);
-    Values next = multiply(round, multiplied, carried.take_front(count));
+    begin(round + ahead, wide(filled));
+    Values next = multiply(round, wide(multiplied), carried.take_front(count));
     end();
     llvm::append_values(next, following(multiplied), following(filled));
     return next;

@@ -41,6 +41,16 @@ inline float roundToTf32(float value) {
   return value;
 }
 
+/// As above, ties to even.
+inline float roundToTf32Even(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  if ((bits & 0x7f800000) != 0x7f800000)
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
 } // namespace dpc::emulator
 
 #endif // DPC_TEST_CUDA_EMULATOR_BASE_ELEMENTS_H

@@ -145,6 +145,7 @@ std::vector<RuntimeFunction> dpc::emulator::runtimeFunctions() {
       entry("emu_copy_wait", copyWait),
       entry("emu_fma_directed", fmaDirected),
       entry("emu_tf32", roundToTf32),
+      entry("emu_tf32_even", roundToTf32Even),
       entry("emu_bfe_u32", extractBits<uint32_t, false>),
       entry("emu_bfe_s32", extractBits<uint32_t, true>),
       entry("emu_bfe_u64", extractBits<uint64_t, false>),

@@ -45,8 +45,8 @@ void Translator::translateConversionToFloat(const Instruction &op, PtxType from,
     for (auto [name, id] : roundings)
       if (op.has(name))
         value = intrinsic(id, {value});
-    if (op.has("tf32")) // rounded to nearest, ties away, in the place of an f32
-      value = call("emu_tf32", builder.getFloatTy(), {value});
+    if (op.has("tf32")) // rounded to nearest, in the place of an f32; .rna: ties away from zero
+      value = call(op.has("rna") ? "emu_tf32" : "emu_tf32_even", builder.getFloatTy(), {value});
     else if (from.width < to.width)
       value = builder.CreateFPExt(value, typeOf(to));
     else if (from.width > to.width)

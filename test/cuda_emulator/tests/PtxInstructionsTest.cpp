@@ -252,6 +252,11 @@ std::vector<Snippet> floatSnippets() {
        }},
       {"tf32", "cvt.rna.tf32.f32 %rd, %fa;", 'r',
        [](U a, U, U) { return f(a) - f(a) == 0 ? (u(a) + 0x1000) & ~0x1fffu : u(a); }},
+      {"tf32_even", "cvt.rn.tf32.f32 %rd, %fa;", 'r',
+       [](U a, U, U) {
+         const uint32_t even = u(a) >> 13 & 1;
+         return f(a) - f(a) == 0 ? (u(a) + 0xfff + even) & ~0x1fffu : u(a);
+       }},
       {"literal", "mov.f32 %fd, 0f3FC00000;\n\tadd.f32 %fd, %fd, %fa;", 'f',
        [](U a, U, U) { return bitsOf(1.5f + f(a)); }},
       {"literal64", "add.f64 %dd, %da, 0d3FF8000000000000;", 'd',

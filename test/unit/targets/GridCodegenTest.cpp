@@ -162,9 +162,10 @@ TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
   EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
 }
 
-CodeOptions withTf32() {
+CodeOptions withTf32(const char *processor = "") {
   CodeOptions options;
   options.tf32 = true;
+  options.processor = processor;
   return options;
 }
 
@@ -182,6 +183,8 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
   const std::string tf32 = ptxOf(product, "f32", withTf32());
   EXPECT_TRUE(has(tf32, "mma.sync.aligned.m16n8k8.row.col.f32.tf32")) << tf32;
   EXPECT_TRUE(has(tf32, "cvt.rna.tf32.f32")) << tf32;
+  // Two instructions of a device before sm_90, and one of later ones.
+  EXPECT_TRUE(has(ptxOf(product, "f32", withTf32("sm_90")), "cvt.rn.tf32.f32"));
   EXPECT_FALSE(has(ptxOf(product, "f32"), "mma"));
   EXPECT_FALSE(has(ptxOf(product, "f32", ordered), "mma"));
   EXPECT_TRUE(has(ptxOf(product, "bf16"), "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"));
@@ -535,15 +538,19 @@ TEST_F(GridCodegen, OrderedProducts) {
 }
 
 TEST_F(GridCodegen, Tf32) {
-  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
-    return DeviceKernel::create(op, withTf32());
+  const char *processor = "";
+  auto make = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withTf32(processor));
   };
   const OpCase wide = {"nn.dot %a, %b contract [0] [1] : tensor<20x300xf64>, tensor<140x20xf64> -> "
                        "tensor<300x140xf64>",
                        {{"20x300xf64"}, {"140x20xf64"}}};
-  for (const OpCase &opCase : {product, wide, patches, alignedProduct(false, false),
-                               alignedProduct(false, true), alignedProduct(true, false)})
-    check(opCase, "f32", 2e-3, make);
+  for (const char *each : {"sm_80", "sm_90"}) {
+    processor = each;
+    for (const OpCase &opCase : {product, wide, patches, alignedProduct(false, false),
+                                 alignedProduct(false, true), alignedProduct(true, false)})
+      check(opCase, "f32", 2e-3, make);
+  }
 }
 
 // Attention with the tiles that stay in registers, and with others: rows that are no complete
