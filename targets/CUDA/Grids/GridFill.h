@@ -8,6 +8,9 @@ namespace dpc {
 /// The size of the grid of one launch of a grid fill rule.
 struct TileGrid {
   int64_t blocks = 1, threads = 1;
+  /// The number of blocks that a multiprocessor must have registers for at once. If 0, the
+  /// assembler chooses.
+  int64_t residentBlocks = 0;
 };
 
 /// The options on which the grids of a grid fill rule depend.

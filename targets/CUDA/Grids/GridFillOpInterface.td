@@ -16,8 +16,8 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     InterfaceMethod<"Whether the rule is faster for an op of these shapes and types.",
       "bool", "pays">,
     InterfaceMethod<[{
-      Whether the rule calls `emitter.storeFinal` for each element of the only
-      result. If so, the kernel can compute elementwise ops on the result while the
+      Whether the rule passes each element of the only result to
+      `emitter.storeFinal`. If so, the kernel can compute elementwise ops on the result while the
       element is in a register.
     }], "bool", "givesFinalElements", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
@@ -32,7 +32,8 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
       "int64_t", "getScratchBytes", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return 0;">,
     InterfaceMethod<[{
-      The number of calls of `emitter.storeFinal` in the code of launch `phase`.
+      The number of elements that the code of launch `phase` passes to
+      `emitter.storeFinal`.
     }], "int64_t", "countFinalElements", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return 1;">,
     InterfaceMethod<[{

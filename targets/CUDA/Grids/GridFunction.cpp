@@ -54,6 +54,9 @@ void GridFunction::beginEntry(const Launch &launch) {
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
+  if (launch.residentBlocks > 0)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(static_cast<int32_t>(launch.residentBlocks)));
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   // LLVM joins accesses to neighbours only if it knows their alignment.
   for (unsigned i = 0; i < pointers.size(); ++i)

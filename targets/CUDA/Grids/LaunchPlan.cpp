@@ -334,6 +334,7 @@ private:
       launch.phase.number = number;
       launch.blocks = grid.blocks;
       launch.threads = grid.threads;
+      launch.residentBlocks = grid.residentBlocks;
       result.launches.push_back(launch);
     }
     if (isDivided)

@@ -59,6 +59,8 @@ struct Launch {
   /// which are consecutive. The last launch also computes the ops that follow the
   /// filled op.
   LaunchPhase phase;
+  /// For the kind `tiles`: TileGrid::residentBlocks.
+  int64_t residentBlocks = 0;
   /// For the kind `tiles`: the library call that may compute the group instead.
   std::optional<PlannedCall> call;
 

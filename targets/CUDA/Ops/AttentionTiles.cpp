@@ -72,7 +72,7 @@ int64_t AttentionTiles::countColumns() const {
 TileGrid AttentionTiles::getGrid(const nn::AttentionShape &shape) const {
   const int64_t rows = work == Work::keyGrads ? shape.keys : shape.queries;
   return {shape.batches() * static_cast<int64_t>(llvm::divideCeil(rows, kRows)) * countColumns(),
-          kThreads};
+          kThreads, kResidentBlocks};
 }
 
 SmallVector<int64_t> AttentionTiles::getOwnDepths() const {

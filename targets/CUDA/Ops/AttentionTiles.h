@@ -24,6 +24,8 @@ struct AttentionTiles {
   static constexpr int64_t kWarps = 4, kThreads = kWarps * LaunchPlan::kWarp;
   static constexpr int64_t kRows = 64;
   static constexpr int64_t kStages = 2;
+  /// The blocks for which a multiprocessor has registers: each thread may have 168.
+  static constexpr int64_t kResidentBlocks = 3;
 
   Work work = Work::result;
   TileUnit unit = TileUnit::halves;

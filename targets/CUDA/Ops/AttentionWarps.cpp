@@ -93,10 +93,41 @@ SliceFill AttentionWarps::fillOf(const Loop &work, int64_t number, Index firstRo
                    AttentionTiles::kThreads);
 }
 
+/// Own queries see all keys of the first tiles, and own keys are seen by all queries of the last
+/// tiles.
+AttentionWarps::Range AttentionWarps::rangeOf(Index firstRow) {
+  const int64_t count = countOthers() / tiles.others; // of complete tiles
+  auto constant = [&](int64_t n) { return e.materialize(e.constant(n)); };
+  if (isKeyWork()) {
+    Value all = constant(static_cast<int64_t>(llvm::divideCeil(countOthers(), tiles.others)));
+    Range range{firstOfQueries(firstRow, tiles.others), {}, all, /*isFirstWhole=*/!shape.causal};
+    if (shape.causal && !mask) {
+      const Index last = firstRow + (AttentionTiles::kRows - 1 - shape.offset());
+      Value seeing = e.make<arith::MaxSIOp>(e.materialize(last), constant(0));
+      Value tile = e.make<arith::DivUIOp>(e.make<arith::AddIOp>(seeing, constant(tiles.others - 1)),
+                                          constant(tiles.others));
+      range.middle = e.make<arith::MinSIOp>(tile, all);
+    }
+    return range;
+  }
+  Range range{constant(0),
+              {},
+              endOfKeys(firstRow, AttentionTiles::kRows, tiles.others),
+              /*isFirstWhole=*/true};
+  if (mask)
+    return range;
+  if (shape.causal)
+    range.middle = e.make<arith::MinSIOp>(
+        e.materialize(e.floorDiv(firstRow + (1 + shape.offset()), tiles.others)), constant(count));
+  else if (countOthers() % tiles.others != 0)
+    range.middle = constant(count);
+  return range;
+}
+
 // The copies of both operands of a tile are groups of their own. While a part of a tile is
 // multiplied, the copies of two parts are under way: the next part of this tile, and the same part
 // of the next tile.
-Values AttentionWarps::loop(const Loop &work, Value first, Value end, ValueRange before) {
+Values AttentionWarps::loop(const Loop &work, Index firstRow, ValueRange before) {
   const auto count = static_cast<int64_t>(llvm::divideCeil(countOthers(), tiles.others));
   Value one = e.materialize(e.constant(1)), none = e.materialize(e.constant(0));
   auto begin = [&](int64_t number, Index tile, Value stage, Value isNeeded) {
@@ -110,7 +141,8 @@ Values AttentionWarps::loop(const Loop &work, Value first, Value end, ValueRange
     fillOf(work, number, e.constant(0)).round(stage);
     e.meet();
   };
-  const Index firstTile = e.bind(first, 0, count - 1);
+  const Range range = rangeOf(firstRow);
+  const Index firstTile = e.bind(range.first, 0, count - 1);
   if (work.begin) {
     work.begin(firstTile * tiles.others, nullptr);
     work.end(none);
@@ -120,11 +152,11 @@ Values AttentionWarps::loop(const Loop &work, Value first, Value end, ValueRange
   Values state(before);
   const size_t sums = state.size();
   state.push_back(none);
-  state = e.loopBetween(first, end, count, state, [&](Index tile, ValueRange carried) {
+  auto add = [&](Index tile, ValueRange carried) {
     Value stage = carried[sums], nextStage = e.make<arith::SubIOp>(one, stage);
     ValueRange now = carried.take_front(sums);
     Value next = e.materialize(tile + 1),
-          isNeeded = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, next, end);
+          isNeeded = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, next, range.end);
     const Index nextTile = e.bind(next, 0, count - 1), row = tile * tiles.others;
     wait(0, stage, 1);
     SliceFill fillFirst = begin(0, nextTile, nextStage, isNeeded);
@@ -140,7 +172,13 @@ Values AttentionWarps::loop(const Loop &work, Value first, Value end, ValueRange
       work.end(nextStage);
     added.push_back(nextStage);
     return added;
-  });
+  };
+  isWhole = range.isFirstWhole;
+  state = e.loopBetween(range.first, range.middle ? range.middle : range.end, count, state, add);
+  if (range.middle) {
+    isWhole = !isWhole;
+    state = e.loopBetween(range.middle, range.end, count, state, add);
+  }
   e.make<NVVM::CpAsyncWaitGroupOp>(uint32_t(0));
   state.truncate(sums);
   return state;
@@ -216,6 +254,8 @@ Value AttentionWarps::exponentOf(Value product, Index query, Index key) {
   if (mask)
     return score(product, query, key);
   Value exponent = hasPlainExponents() ? product : times(product, number(scale));
+  if (isWhole)
+    return exponent;
   // Products of queries that are not there have no effect.
   Value isSeen = isThere(key, isKeyWork() ? std::numeric_limits<int32_t>::max() : shape.keys);
   if (shape.causal)

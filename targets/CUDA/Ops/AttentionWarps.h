@@ -48,8 +48,9 @@ public:
     std::function<void(Index firstRow, mlir::Value isNeeded)> begin;
     std::function<void(mlir::Value stage)> end;
   };
-  /// Emits a loop over the tiles [first, end) of other rows.
-  Values loop(const Loop &work, mlir::Value first, mlir::Value end, mlir::ValueRange before);
+  /// Emits a loop over the tiles of other rows that the own rows from `firstRow` on see. Tiles of
+  /// which all own rows see all rows have a loop of their own, without comparisons of positions.
+  Values loop(const Loop &work, Index firstRow, mlir::ValueRange before);
 
   /// The own row of the sums with WarpProduct::rowOf(n) = `number`, which is 0 or 1.
   Index ownRow(Index firstRow, int64_t number) const;
@@ -101,6 +102,17 @@ private:
   bool hasPlainExponents() const { return !mask && scale > 0; }
   int64_t lengthOf(mlir::Value operand) const;
   SliceFill fillOf(const Loop &work, int64_t number, Index firstRow);
+  /// The tiles of a loop, in order: the tiles [first, middle), then the tiles [middle, end). If
+  /// `middle` is null, there is one part.
+  struct Range {
+    mlir::Value first, middle, end;
+    /// Whether own rows see all rows of the tiles before `middle`, or of those after it.
+    bool isFirstWhole;
+  };
+  Range rangeOf(Index firstRow);
+
+  /// Whether own rows see all rows of the current tile.
+  bool isWhole = false;
 
   llvm::SmallVector<Slice> own, others;
   llvm::SmallVector<WarpProduct::Source> ownSources;

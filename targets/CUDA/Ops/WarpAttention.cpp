@@ -52,8 +52,7 @@ private:
       llvm::append_range(sums, ValueRange(next).drop_front(count));
       return sums;
     };
-    state = b.loop(loop, e.materialize(e.constant(0)),
-                   b.endOfKeys(query, AttentionTiles::kRows, b.tiles.others), state);
+    state = b.loop(loop, query, state);
     finish(query, column, columnTile, state);
   }
 

@@ -95,8 +95,7 @@ private:
       llvm::append_values(next, sums[0], sums[1]);
       return next;
     };
-    state = b.loop(loop, e.materialize(e.constant(0)),
-                   b.endOfKeys(query, AttentionTiles::kRows, b.tiles.others), state);
+    state = b.loop(loop, query, state);
     finish(query, column, columnTile, ValueRange(state).take_front(count),
            ValueRange(state).drop_front(count));
   }
@@ -175,9 +174,7 @@ private:
       llvm::append_range(sums, ofValues);
       return sums;
     };
-    const auto tiles = static_cast<int64_t>(llvm::divideCeil(shape.queries, b.tiles.others));
-    state = b.loop(loop, b.firstOfQueries(key, b.tiles.others), e.materialize(e.constant(tiles)),
-                   state);
+    state = b.loop(loop, key, state);
     b.store(op.getDv(), key, columnTile * valueColumns, shape.valueDepth,
             ValueRange(state).drop_front(count), [](int64_t, Value sum) { return sum; });
     b.store(op.getDk(), key, columnTile * columns, shape.depth, ValueRange(state).take_front(count),
