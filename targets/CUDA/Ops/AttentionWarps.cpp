@@ -129,7 +129,10 @@ AttentionWarps::Range AttentionWarps::rangeOf(Index firstRow) {
 // of the next tile.
 Values AttentionWarps::loop(const Loop &work, Index firstRow, ValueRange before) {
   const auto count = static_cast<int64_t>(llvm::divideCeil(countOthers(), tiles.others));
-  Value one = e.materialize(e.constant(1)), none = e.materialize(e.constant(0));
+  // The numbers of stages and tiles have 32 bits where they stay in registers.
+  const Type word = e.builder.getI32Type();
+  Value one = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(1)),
+        none = e.materialize(e.constant(0));
   auto begin = [&](int64_t number, Index tile, Value stage, Value isNeeded) {
     SliceFill fill = fillOf(work, number, tile * tiles.others);
     fill.begin(stage, work.firstElements[number], isNeeded);
@@ -151,12 +154,18 @@ Values AttentionWarps::loop(const Loop &work, Index firstRow, ValueRange before)
     begin(number, firstTile, none, nullptr).end();
   Values state(before);
   const size_t sums = state.size();
-  state.push_back(none);
+  state.push_back(e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0)));
+  Value end = e.make<arith::TruncIOp>(word, range.end);
+  auto wide = [&](Value stage) -> Value {
+    return e.make<arith::ExtUIOp>(e.builder.getI64Type(), stage);
+  };
   auto add = [&](Index tile, ValueRange carried) {
-    Value stage = carried[sums], nextStage = e.make<arith::SubIOp>(one, stage);
+    Value following = e.make<arith::SubIOp>(one, carried[sums]), stage = wide(carried[sums]),
+          nextStage = wide(following);
     ValueRange now = carried.take_front(sums);
     Value next = e.materialize(tile + 1),
-          isNeeded = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, next, range.end);
+          isNeeded = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt,
+                                           e.make<arith::TruncIOp>(word, next), end);
     const Index nextTile = e.bind(next, 0, count - 1), row = tile * tiles.others;
     wait(0, stage, 1);
     SliceFill fillFirst = begin(0, nextTile, nextStage, isNeeded);
@@ -170,7 +179,7 @@ Values AttentionWarps::loop(const Loop &work, Index firstRow, ValueRange before)
     fillSecond.end();
     if (work.end)
       work.end(nextStage);
-    added.push_back(nextStage);
+    added.push_back(following);
     return added;
   };
   isWhole = range.isFirstWhole;

@@ -264,14 +264,15 @@ TEST_F(GridPtx, NeighboursAreStoredTogether) {
 }
 
 /// An attention of 100 queries and 130 keys with heads of `size` elements of type `type`.
-std::string attentionText(const char *type, int64_t size, const char *gradient) {
+std::string attentionText(const char *type, int64_t size, const char *gradient,
+                          const std::string &flags = "scale 0.2 causal") {
   const std::string end = "x3x" + std::to_string(size) + "x" + type + ">",
                     queries = "tensor<2x100" + end, keys = "tensor<2x130" + end,
                     operands = queries + ", " + keys + ", " + keys;
-  std::string text = "%o, %l = nn.attention %a, %b, %c rows 1 scale 0.2 causal : " + operands +
+  std::string text = "%o, %l = nn.attention %a, %b, %c rows 1 " + flags + " : " + operands +
                      " -> " + queries + ", tensor<2x3x100xf32>";
   if (*gradient)
-    text += " nn.attention_grad %a, %b, %c, %l, %d, %e rows 1 scale 0.2 causal : " + operands +
+    text += " nn.attention_grad %a, %b, %c, %l, %d, %e rows 1 " + flags + " : " + operands +
             ", tensor<2x3x100xf32>, tensor<2x3x100xf32>, " + queries + " -> " + operands;
   return text;
 }
@@ -576,6 +577,21 @@ TEST_F(GridCodegen, Tf32Attention) {
       }
       check({text.c_str(), args}, "f32", 5e-3, make);
     }
+}
+
+// The largest score is that of the least product if the scale is negative, and all tiles but the
+// last are whole without `causal`.
+TEST_F(GridCodegen, NegativeScales) {
+  for (const char *flags : {"scale -0.3 causal", "scale -0.3"}) {
+    const std::string text = attentionText("bf16", 16, "gradient", flags);
+    check({text.c_str(),
+           {{"2x100x3x16xbf16"},
+            {"2x130x3x16xbf16"},
+            {"2x130x3x16xbf16"},
+            {"2x3x100xf32"},
+            {"2x100x3x16xbf16"}}},
+          "f32", 2e-2, makeKernel);
+  }
 }
 
 // The order of sums is kept by the tiles whose scores pass through shared memory.
