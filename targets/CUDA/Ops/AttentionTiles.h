@@ -60,7 +60,7 @@ struct AttentionTiles {
   int64_t getNumberBytes() const;
   int64_t getStageBytes() const;
   int64_t getSharedBytes() const;
-  /// At least the registers of a thread that hold fragments and sums.
+  /// About the registers of a thread that hold fragments, sums and addresses of copies.
   int64_t countRegisters() const;
 
   /// Checks that tiles consist of complete matrices, and that a block has enough registers and
