@@ -1,6 +1,7 @@
 #ifndef DPC_TARGETS_TARGET_H
 #define DPC_TARGETS_TARGET_H
 
+#include "planning/ChannelOrder.h"
 #include "planning/Machine.h"
 #include "planning/ProductMaker.h"
 #include "targets/LibraryCall.h"
@@ -228,6 +229,11 @@ public:
   /// its result has 16 bits too.
   virtual bool prefersNarrowSums(mlir::Operation *op, const CodeOptions &options) const {
     return false;
+  }
+
+  /// The order of the tensors of `op`, a convolution or a gradient of one, that makes it fast.
+  virtual ChannelOrder getChannelOrder(mlir::Operation *op, const CodeOptions &options) const {
+    return ChannelOrder::second;
   }
 
   /// Computes the needs of the code that `emitKernel` generates for `op` with

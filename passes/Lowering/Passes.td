@@ -141,6 +141,37 @@ def NarrowSums : Pass<"dpc-narrow-sums", "mlir::ModuleOp"> {
   let options = kernelOptions;
 }
 
+def SetChannelsLast : Pass<"dpc-set-channels-last", "mlir::ModuleOp"> {
+  let summary = "Lets chains of convolutions compute with channels last";
+  let description = [{
+    The engines of a library may read the tensors of a convolution in the order [batch,
+    spatial.., channels]. If a tensor has the order [batch, channels, spatial..], the library
+    copies it in each call. The target names the order that each convolution wants. The pass
+    moves channels behind the spatial dimensions in whole chains of ops: convolutions, their
+    gradients, elementwise ops, poolings, normalizations, reductions, and ops that move
+    elements (`ChannelsOpInterface`). A transposition remains where a chain begins or ends.
+
+    The pass chooses the ops that move by a minimum cut. The cost is the bytes of all
+    transpositions, both those that the pass adds and those of the library. State keeps its
+    order, so kernels of convolutions and their gradients are transposed in each step.
+
+    Needs: static shapes, gradients are built (`dpc-differentiate`), `dpc-describe-machine`.
+    Keeps: results, except for the order in which sums add their terms.
+
+    ```mlir sketch
+    %y = nn.conv %x, %w ... : tensor<64x64x56x56xbf16>, tensor<64x64x3x3xbf16> -> tensor<64x64x56x56xbf16>
+    %z = nn.relu %y : tensor<64x64x56x56xbf16>
+    // becomes
+    %u = nn.transpose %x [0, 2, 3, 1] : tensor<64x64x56x56xbf16> -> tensor<64x56x56x64xbf16>
+    %v = nn.transpose %w [0, 2, 3, 1] : tensor<64x64x3x3xbf16> -> tensor<64x3x3x64xbf16>
+    %y = nn.conv %u, %v ... channelsLast : ... -> tensor<64x56x56x64xbf16>
+    %z = nn.relu %y : tensor<64x56x56x64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = kernelOptions;
+}
+
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{

@@ -123,6 +123,10 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   // the sum.
   manager.addPass(createNarrowSums(kernelOptions<NarrowSumsOptions>(plan.kernels)));
 
+  // Move channels after sums are narrow, because only then a library computes the gradients of
+  // weights, and before kernels are formed, so that transpositions that remain are part of kernels.
+  manager.addPass(createSetChannelsLast(kernelOptions<SetChannelsLastOptions>(plan.kernels)));
+
   // Align products before pieces and kernels are formed, so that the padding of a factor is part
   // of the piece and of the kernel that compute the factor.
   manager.addPass(createReadInPlace());

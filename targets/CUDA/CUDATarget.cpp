@@ -89,6 +89,15 @@ public:
     return !options.orderedSums && payingGridFill(op) && needsNarrowSums(op, callOptions(options));
   }
 
+  // Kernels whose sums keep their order are tuned for channels before the spatial dimensions. So are
+  // convolutions that no tiles compute, which then are no library's either, but their threads read
+  // any order as fast.
+  ChannelOrder getChannelOrder(Operation *op, const CodeOptions &options) const override {
+    if (options.orderedSums)
+      return ChannelOrder::second;
+    return payingGridFill(op) ? channelOrderOf(op, callOptions(options)) : ChannelOrder::any;
+  }
+
   FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }

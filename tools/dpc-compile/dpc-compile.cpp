@@ -5,6 +5,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/Bounds/Bounds.h"
+#include "dialects/NN/Channels/Channels.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
@@ -307,6 +308,7 @@ int main(int argc, char **argv) {
   registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect, exec::ExecDialect>();
   registerPartitionModels(registry);
   registerBoundsModels(registry);
+  registerChannelsModels(registry);
   registerRangeModels(registry);
   registerTargetDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -5,6 +5,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/Bounds/Bounds.h"
+#include "dialects/NN/Channels/Channels.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
@@ -94,6 +95,7 @@ int main(int argc, char **argv) {
                   mlir::func::FuncDialect>();
   dpc::registerPartitionModels(registry);
   dpc::registerBoundsModels(registry);
+  dpc::registerChannelsModels(registry);
   dpc::registerRangeModels(registry);
   dpc::registerCPUTarget();
   dpc::registerScalarTarget();

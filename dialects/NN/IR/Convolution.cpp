@@ -28,14 +28,25 @@ void NNDialect::registerConvolutionOps() {
 // Geometry
 //===----------------------------------------------------------------------===//
 
+/// `type` with its channels behind the batch. `type` may be null, and may have too few dimensions.
+static RankedTensorType typeWithChannelsSecond(RankedTensorType type) {
+  return type && type.getRank() > 2 ? withShape(type, nn::withChannelsSecond(type.getShape()))
+                                    : type;
+}
+
 /// The convolution of `op`, which is one of the three ops or an adaptor for one of
-/// them.
+/// them. The types are those of its tensors.
 template <typename Op>
 static Convolution convolutionOf(Op op, RankedTensorType x, RankedTensorType w,
                                  RankedTensorType y) {
+  if (op.getChannelsLast()) {
+    x = typeWithChannelsSecond(x);
+    w = typeWithChannelsSecond(w);
+    y = typeWithChannelsSecond(y);
+  }
   Window window{w.getShape().drop_front(std::min<int64_t>(2, w.getRank())), op.getStrides(),
                 op.getPadLow(), op.getPadHigh(), op.getDilations()};
-  return {x, w, y, window, static_cast<int64_t>(op.getGroups())};
+  return {x, w, y, window, static_cast<int64_t>(op.getGroups()), op.getChannelsLast()};
 }
 
 Convolution ConvOp::getConvolution() {
@@ -97,11 +108,11 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   RankedTensorType x = typeOf(adaptor.getInput());
   if (failed(checkFactors(adaptor.getInput(), adaptor.getKernel(), emitError)))
     return failure();
-  FailureOr<SmallVector<int64_t>> y =
-      convolutionOf(adaptor, x, typeOf(adaptor.getKernel()), /*y=*/{}).inferOutput(emitError);
+  const Convolution convolution = convolutionOf(adaptor, x, typeOf(adaptor.getKernel()), /*y=*/{});
+  FailureOr<SmallVector<int64_t>> y = convolution.inferOutput(emitError);
   if (failed(y))
     return failure();
-  types.push_back(withShape(x, *y));
+  types.push_back(withShape(x, convolution.inOrder(ArrayRef<int64_t>(*y))));
   return success();
 }
 
@@ -127,7 +138,8 @@ template <typename Op> static LogicalResult verifyGradient(Op op) {
   if (ArrayRef(*y) != convolution.y.getShape()) // conv_c7
     return op.emitOpError("has a gradient of type ")
            << convolution.y << ", but convolving " << convolution.x << " with " << convolution.w
-           << " gives " << withShape(convolution.y, *y);
+           << " gives " << withShape(convolution.y, *y)
+           << (convolution.channelsLast ? " (channels before the spatial dimensions)" : "");
   return success();
 }
 
@@ -175,9 +187,11 @@ struct ConvolutionLoops {
     x = {ShardingRule::dim(n), xChannels};
     w = {channels, ShardingRule::dim(i)};
     y = {ShardingRule::dim(n), channels};
-    for (auto [value, shape] : {std::pair(&x, xs), {&w, ws}, {&y, ys}})
+    for (auto [value, shape] : {std::pair(&x, xs), {&w, ws}, {&y, ys}}) {
       for (int64_t extent : shape.drop_front(2))
         value->push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+      *value = convolution.inOrder(ArrayRef<ShardingRule::DimLoops>(*value));
+    }
   }
 
   ShardingRule finish(const ShardingRule::ValueLoops &first, const ShardingRule::ValueLoops &second,
@@ -209,29 +223,40 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
 // Interpreter rules
 //===----------------------------------------------------------------------===//
 
-/// A plane has the elements of one batch element and channel, over all spatial
-/// dimensions. Calls `visit(x, w, y)` with pointers to three planes that are
-/// combined: once for each batch element, each output channel, and each input
-/// channel in the group of this output channel.
+namespace {
+/// The elements of one batch element and channel of a tensor, over all spatial dimensions.
+template <typename T> struct Plane {
+  T *first;
+  int64_t step;
+  T &operator[](int64_t place) const { return first[place * step]; }
+};
+} // namespace
+
+/// Returns the plane of batch element `n` and channel `c` of the tensor at `data`, which has the
+/// type `type`.
+template <typename T>
+static Plane<T> planeOf(const Convolution &convolution, RankedTensorType type, T *data, int64_t n,
+                        int64_t c) {
+  const int64_t channels = type.getDimSize(1);
+  int64_t places = 1;
+  for (int64_t extent : type.getShape().drop_front(2))
+    places *= extent;
+  return convolution.channelsLast ? Plane<T>{data + n * places * channels + c, channels}
+                                  : Plane<T>{data + (n * channels + c) * places, 1};
+}
+
+/// Calls `visit(x, w, y)` with three planes that are combined: once for each batch element, each
+/// output channel, and each input channel in the group of this output channel.
 template <typename X, typename W, typename Y, typename Visit>
 static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit visit) {
-  auto planeOf = [](RankedTensorType type) {
-    int64_t size = 1;
-    for (int64_t extent : type.getShape().drop_front(2))
-      size *= extent;
-    return size;
-  };
-  int64_t xPlane = planeOf(convolution.x), wPlane = planeOf(convolution.w),
-          yPlane = planeOf(convolution.y);
   int64_t inputs = convolution.w.getDimSize(1), outputs = convolution.w.getDimSize(0),
           perGroup = outputs / convolution.groups;
   for (int64_t n = 0; n < convolution.x.getDimSize(0); ++n)
     for (int64_t o = 0; o < outputs; ++o)
-      for (int64_t i = 0; i < inputs; ++i) {
-        int64_t channel = o / perGroup * inputs + i;
-        visit(x + (n * inputs * convolution.groups + channel) * xPlane,
-              w + (o * inputs + i) * wPlane, y + (n * outputs + o) * yPlane);
-      }
+      for (int64_t i = 0; i < inputs; ++i)
+        visit(planeOf(convolution, convolution.x, x, n, o / perGroup * inputs + i),
+              planeOf(convolution, convolution.w, w, o, i),
+              planeOf(convolution, convolution.y, y, n, o));
 }
 
 /// Calls `step(x, w, y)` for every product x * w that the convolution adds to y.
@@ -241,7 +266,7 @@ static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Ste
   std::vector<Window::Run> runs = convolution.window.getRuns(
       convolution.x.getShape().drop_front(2), convolution.y.getShape().drop_front(2));
   int64_t stride = convolution.window.strides.back();
-  forEachPlane(convolution, x, w, y, [&](X *xs, W *ws, Y *ys) {
+  forEachPlane(convolution, x, w, y, [&](Plane<X> xs, Plane<W> ws, Plane<Y> ys) {
     for (const Window::Run &run : runs)
       for (int64_t i = 0; i < run.length; ++i)
         step(xs[run.input + i * stride], ws[run.tap], ys[run.output + i]);
@@ -307,7 +332,7 @@ template <typename Op> struct Siblings {
 private:
   template <typename Made, typename... Args> Value make(Args... args) {
     return e.template make<Made>(args..., op.getStrides(), op.getPadLow(), op.getPadHigh(),
-                                 op.getDilations(), op.getGroups());
+                                 op.getDilations(), op.getGroups(), op.getChannelsLast());
   }
 };
 } // namespace

@@ -14,7 +14,9 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
   string constraints = [{
     x has the dimensions [batch, input channels, spatial..], w has [output channels,
     input channels of a group, spatial..], and y has [batch, output channels,
-    spatial..]. The channels of one group are consecutive.
+    spatial..]. With `channelsLast`, dimension 1 of each is behind the spatial
+    dimensions: [batch, spatial.., channels]. `dpc-set-channels-last` chooses this
+    order for libraries that read it fast. The channels of one group are consecutive.
 
     Constraints (conv_c1 to conv_c7, the same for the three ops): (C1) x, w and y
     have one rank from 3 to 5; (C2) the operands have one element type, and the
@@ -30,13 +32,14 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
   let arguments = !con(!dag(ins, [NN_FloatTensor, NN_FloatTensor], [first, second]),
                        (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padLow,
                             DenseI64ArrayAttr:$padHigh, DenseI64ArrayAttr:$dilations,
-                            I64Attr:$groups));
+                            I64Attr:$groups, UnitAttr:$channelsLast));
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$" # first # " `,` $" # second # [{
     `strides` $strides `padLow` $padLow `padHigh` $padHigh `dilations` $dilations
-    `groups` $groups attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";
+    `groups` $groups (`channelsLast` $channelsLast^)? attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";
   string convolutionDeclaration = [{
-    /// The types of x, w and y, and the geometry of the convolution.
+    /// The types of x, w and y in the order [batch, channels, spatial..], their order in
+    /// memory, and the geometry of the convolution.
     ::dpc::nn::Convolution getConvolution();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }

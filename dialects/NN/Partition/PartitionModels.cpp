@@ -194,9 +194,11 @@ static Values partitionConvolution(Op op, PartitionContext &context, ValueRange 
   RankedTensorType type = localType(op, result, context.mesh);
   RankedTensorType input = inputIsResult ? type : typeOf(operands[0]);
   RankedTensorType kernel = kernelIsResult ? type : typeOf(operands[1]);
+  const int64_t channels = op.getChannelsLast() ? input.getRank() - 1 : 1;
   return SmallVector<Value>{context.builder.create<Op>(
       context.loc, type, operands[0], operands[1], op.getStrides(), op.getPadLow(), op.getPadHigh(),
-      op.getDilations(), input.getDimSize(1) / kernel.getDimSize(1))};
+      op.getDilations(), input.getDimSize(channels) / kernel.getDimSize(channels),
+      op.getChannelsLast())};
 }
 
 struct ConvModel : ModelOf<ConvModel, ConvOp> {

@@ -60,8 +60,10 @@ static Type elementTypeOf(Value tensor) { return typeOf(tensor).getElementType()
 static Type sumTypeOf(Operation *op) { return accumulatorType(elementTypeOf(op->getOperand(0))); }
 
 /// Whether a blocked convolution is faster than a loop that sums one element of the
-/// result at a time.
+/// result at a time. It reads only tensors with channels before the spatial dimensions.
 static bool paysForAll(Operation *op, const Convolution &c) {
+  if (c.channelsLast)
+    return false;
   Type sum = sumTypeOf(op), result = elementTypeOf(op->getResult(0));
   if (result != sum && result != elementTypeOf(op->getOperand(0)))
     return false;

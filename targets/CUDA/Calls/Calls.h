@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_CALLS_CALLS_H
 
 #include "dialects/NN/IR/Contraction.h"
+#include "planning/ChannelOrder.h"
 #include "planning/ProductMaker.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -63,6 +64,11 @@ bool wantsNarrowAddend(nn::DotOp dot, const CallOptions &options);
 /// Whether a library computes `op`, a convolution or a gradient of one with 16-bit factors and
 /// a wider result, only if the result has 16 bits too.
 bool needsNarrowSums(mlir::Operation *op, const CallOptions &options);
+
+/// The order of the tensors of `op`, a convolution or a gradient of one, that its maker wants. The
+/// engines of a library for 16 bits and tf32 read channels last, and the other engines the spatial
+/// dimensions last. Kernels take any order.
+ChannelOrder channelOrderOf(mlir::Operation *op, const CallOptions &options);
 
 /// The type of a function that does the same as planCall for one kind of calls. Each kind
 /// has such a function, in a file of its own.

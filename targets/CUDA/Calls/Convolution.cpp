@@ -7,6 +7,8 @@
 #include "dpc/calls.h"
 #include "targets/CUDA/Calls/Calls.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -21,18 +23,20 @@ struct ConvolutionPlan {
 };
 } // namespace
 
-/// Describes a dense, row-major tensor. The library knows no convolutions over one dimension, so
-/// these get another spatial dimension of extent 1.
-static dpc_convolution_tensor_t describeTensor(RankedTensorType type) {
+/// Describes a dense tensor of the convolution `shapes`. The library knows no convolutions over one
+/// dimension, so these get another spatial dimension of extent 1.
+static dpc_convolution_tensor_t describeTensor(const nn::Convolution &shapes,
+                                               RankedTensorType type) {
   SmallVector<int64_t> extents(type.getShape());
   if (extents.size() == 3)
     extents.insert(extents.begin() + 2, 1);
   dpc_convolution_tensor_t tensor = {};
+  const SmallVector<size_t> dimensions = llvm::to_vector(llvm::seq<size_t>(0, extents.size()));
   uint64_t stride = 1;
-  for (size_t i = extents.size(); i-- > 0;) {
-    tensor.extents[i] = static_cast<uint64_t>(extents[i]);
-    tensor.strides[i] = stride;
-    stride *= tensor.extents[i];
+  for (size_t d : llvm::reverse(shapes.inOrder(ArrayRef<size_t>(dimensions)))) {
+    tensor.extents[d] = static_cast<uint64_t>(extents[d]);
+    tensor.strides[d] = stride;
+    stride *= tensor.extents[d];
   }
   return tensor;
 }
@@ -81,9 +85,9 @@ static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
   copyNumbers(shapes->window.dilations, 1, convolution.dilations);
   copyNumbers(shapes->window.padLow, 0, convolution.pad_low);
   copyNumbers(shapes->window.padHigh, 0, convolution.pad_high);
-  convolution.x = describeTensor(shapes->x);
-  convolution.w = describeTensor(shapes->w);
-  convolution.y = describeTensor(shapes->y);
+  convolution.x = describeTensor(*shapes, shapes->x);
+  convolution.w = describeTensor(*shapes, shapes->w);
+  convolution.y = describeTensor(*shapes, shapes->y);
   plan.multiplications = shapes->getFlops() / 2;
   return dpc_convolution_is_valid(&convolution) ? std::optional(plan) : std::nullopt;
 }
@@ -92,6 +96,18 @@ static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
 static bool hasTypeOfFactors(Operation *op) {
   return nn::typeOf(op->getResult(0)).getElementType() ==
          nn::typeOf(op->getOperand(0)).getElementType();
+}
+
+ChannelOrder dpc::channelOrderOf(Operation *op, const CallOptions &options) {
+  if (options.products == ProductMaker::generated)
+    return ChannelOrder::any;
+  const std::optional<ConvolutionPlan> plan = planTensors(op, options.tf32);
+  if (!plan || !hasTypeOfFactors(op) ||
+      (options.products == ProductMaker::bySize && plan->multiplications < kLargeCall))
+    return ChannelOrder::any;
+  const dpc_convolution_t &convolution = plan->convolution;
+  const bool isNarrow = dpc_convolution_type_bytes(convolution.dtype) == 2 || convolution.tf32;
+  return isNarrow ? ChannelOrder::last : ChannelOrder::second;
 }
 
 bool dpc::needsNarrowSums(Operation *op, const CallOptions &options) {

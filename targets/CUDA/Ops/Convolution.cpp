@@ -17,38 +17,46 @@ using Index = LoopEmitter::Index;
 namespace {
 
 /// Computes one product per group, which `Terms` describes (ConvolutionTerms.h). The depth of a
-/// product is its summed dimension. In the gradient of the weight, elements that are neighbours
-/// along the depth are neighbours in memory in both factors. In the other two products, this only
-/// holds for the weight.
-template <typename Terms, typename Op, bool depthIsInnerOfFirst>
+/// product is its summed dimension. One factor has the rows of the matrix of `Terms`, the other
+/// one, of patches, its columns.
+///
+/// If channels are before the spatial dimensions, spatial positions are neighbours in memory. In
+/// the gradient of the weight, elements that are neighbours along the depth are neighbours in both
+/// factors. In the other two products, this only holds for the weight.
+///
+/// If channels are last, they are neighbours in all three tensors. The channels of the result are
+/// then the columns of the product, so that neighbouring sums of a thread are stored together.
+template <typename Terms, typename Op, bool isWeightGrad>
 struct ConvolutionGridFill
-    : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
+    : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, isWeightGrad>, Op> {
   /// The neighbours along the depth that are neighbours in the second operand. They have all
   /// spatial positions. In the weight of a convolution, they have all channels too.
-  static int64_t runOfSecond(Op op) {
-    ArrayRef<int64_t> shape = typeOf(op->getOperand(1)).getShape();
-    return ShapedType::getNumElements(shape.drop_front(std::is_same_v<Op, ConvOp> ? 1 : 2));
+  static int64_t runOfSecond(const Convolution &c) {
+    RankedTensorType type = isWeightGrad ? c.y : c.w;
+    return ShapedType::getNumElements(
+        type.getShape().drop_front(std::is_same_v<Op, ConvOp> ? 1 : 2));
   }
   /// The neighbours in the inner direction that are neighbours in the first operand. They have
   /// all spatial positions if each patch is one point of the image.
-  static int64_t runOfFirst(Op op) {
-    const Convolution c = op.getConvolution();
+  static int64_t runOfFirst(const Convolution &c) {
     const int64_t points = ShapedType::getNumElements(c.x.getShape().drop_front(2));
     const bool arePatchesPoints =
-        ShapedType::getNumElements(c.w.getShape().drop_front(2)) == 1 &&
-        c.x.getShape().drop_front(2) == c.y.getShape().drop_front(2) &&
+        countTaps(c) == 1 && c.x.getShape().drop_front(2) == c.y.getShape().drop_front(2) &&
         llvm::all_of(c.window.strides, [](int64_t stride) { return stride == 1; }) &&
         llvm::all_of(c.window.padLow, [](int64_t padding) { return padding == 0; });
     return arePatchesPoints ? points : 0;
   }
+  static int64_t countTaps(const Convolution &c) {
+    return ShapedType::getNumElements(c.w.getShape().drop_front(2));
+  }
   /// Whether the depth has the channels of one tap of the kernel after those of another tap. Then
   /// the elements of a slice mostly are of one tap, which has one position in the image and one
   /// place in the padding. Sums that keep their order have the taps of one channel together.
-  static bool hasChannelsLast(Op op, GridEmitter &e) {
-    return !depthIsInnerOfFirst && !e.orderedSums &&
-           ShapedType::getNumElements(op.getConvolution().w.getShape().drop_front(2)) > 1;
+  static bool hasTapsOutside(const Convolution &c, GridEmitter &e) {
+    return !isWeightGrad && !e.orderedSums && countTaps(c) > 1;
   }
-  /// The channel and the tap at index `k` along such a depth.
+  /// The channel and the tap with the number `k` in the order of all channels of one tap after
+  /// those of another. `extents` are the number of channels and those of taps.
   static SmallVector<Index> channelAndTap(GridEmitter &e, Index k, ArrayRef<int64_t> extents) {
     // Pieces of channels make expressions simple: a slice begins at a multiple of a piece.
     const int64_t channels = extents[0], piece = std::gcd(channels, int64_t(32)),
@@ -58,17 +66,51 @@ struct ConvolutionGridFill
     llvm::append_range(positions, e.delinearize(e.floorDiv(number, pieces), extents.drop_front()));
     return positions;
   }
+  /// Whether the columns of `Terms` are the rows of the product.
+  static bool isTransposed(const Convolution &c) { return c.channelsLast && !isWeightGrad; }
   static BlockProduct productOf(Op op) {
-    Convolution c = op.getConvolution();
-    return {{typeOf(op->getOperand(0)).getElementType(), typeOf(op.getResult()).getElementType()},
-            c.groups,
-            Terms::rows(c),
-            ShapedType::getNumElements(Terms::columns(c)),
-            ShapedType::getNumElements(Terms::extents(c)),
-            /*depthIsInnerOfA=*/true,
-            depthIsInnerOfFirst,
-            runOfSecond(op),
-            runOfFirst(op)};
+    const Convolution c = op.getConvolution();
+    const int64_t columns = ShapedType::getNumElements(Terms::columns(c)),
+                  depth = ShapedType::getNumElements(Terms::extents(c));
+    BlockProduct product{{typeOf(op->getOperand(0)).getElementType(),
+                          typeOf(op.getResult()).getElementType()},
+                         c.groups,
+                         Terms::rows(c),
+                         columns,
+                         depth};
+    product.depthIsInnerOfA = true;
+    product.depthIsInnerOfB = isWeightGrad;
+    product.runOfA = runOfSecond(c);
+    product.runOfB = runOfFirst(c);
+    if (!c.channelsLast)
+      return product;
+    // Each run has the channels of one group, and in the weight of a convolution all taps.
+    if (isWeightGrad) {
+      product.depthIsInnerOfA = product.depthIsInnerOfB = false;
+      product.runOfA = Terms::rows(c);
+      product.runOfB = c.w.getDimSize(1);
+    } else {
+      std::swap(product.rows, product.columns);
+      product.depthIsInnerOfB = std::is_same_v<Op, ConvOp>;
+      product.runOfA = Terms::first(c).getDimSize(1) / c.groups;
+      product.runOfB = product.depthIsInnerOfB ? depth : product.columns;
+    }
+    return product;
+  }
+  /// The product with the order of its depth that `e` wants.
+  static BlockProduct productOf(Op op, GridEmitter &e) {
+    BlockProduct product = productOf(op);
+    const Convolution c = op.getConvolution();
+    if (c.channelsLast) {
+      // The depth of sums that keep their order has taps that are no neighbours.
+      if (e.orderedSums && !isWeightGrad && countTaps(c) > 1)
+        product.runOfA = product.runOfB = 0;
+    } else if (hasTapsOutside(c, e)) {
+      // Neighbours in the second operand are taps. Of an input gradient, the next ones are rows.
+      product.runOfA = 0;
+      product.depthIsInnerOfA = std::is_same_v<Op, ConvOp>;
+    }
+    return product;
   }
 
   bool pays(Operation *self) const { return productOf(cast<Op>(self)).pays(); }
@@ -86,44 +128,51 @@ struct ConvolutionGridFill
 
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<Op>(self);
-    Convolution c = op.getConvolution();
+    const Convolution c = op.getConvolution();
     SmallVector<int64_t> columns = Terms::columns(c), extents = Terms::extents(c);
-    RankedTensorType first = typeOf(op->getOperand(0));
+    const bool hasChannelColumns = c.channelsLast && isWeightGrad;
     auto element = [&](Index group, Index row, Index column) {
-      return Terms::element(c, group, row, e.delinearize(column, columns));
+      return Terms::element(c, group, row,
+                            hasChannelColumns ? channelAndTap(e, column, columns)
+                                              : e.delinearize(column, columns));
     };
     auto term = [&](Index group, Index row, Index column, Index k) {
       return Terms::term(c, e, element(group, row, column),
-                         hasChannelsLast(op, e) ? channelAndTap(e, k, extents)
-                                                : e.delinearize(k, extents));
+                         hasTapsOutside(c, e) ? channelAndTap(e, k, extents)
+                                              : e.delinearize(k, extents));
     };
-    BlockProduct product = productOf(op);
-    if (hasChannelsLast(op, e)) {
-      // Neighbours in the second operand are taps. Of an input gradient, the next ones are rows.
-      product.runOfA = 0;
-      product.depthIsInnerOfA = std::is_same_v<Op, ConvOp>;
-    }
-    product.emit(
-        e, phase,
-        [&](Index group, Index row, Index k) {
-          return FactorElement{op->getOperand(1),
-                               ElementIndex(e, typeOf(op->getOperand(1)).getShape(),
-                                            term(group, row, e.constant(0), k).second),
-                               Value()};
-        },
-        [&](Index group, Index column, Index k) {
-          ConvolutionTerm read = term(group, e.constant(0), column, k);
-          return FactorElement{op->getOperand(0), ElementIndex(e, first.getShape(), read.first),
-                               e.allInRange(read.bounds(e, c, first))};
-        },
-        [&](Index group, Index row, Index column, ValueRange values) {
-          SmallVector<Index> numbers;
-          for (int64_t n = 0; n < static_cast<int64_t>(values.size()); ++n)
-            numbers.push_back(
-                ElementIndex(e, typeOf(op.getResult()).getShape(), element(group, row, column + n))
-                    .number());
-          e.storeFinal(op.getResult(), values, numbers, finish);
-        });
+    auto indexOf = [&](Value tensor, ArrayRef<Index> positions) {
+      return ElementIndex(e, typeOf(tensor).getShape(), c.inOrder(positions));
+    };
+    auto ofSecond = [&](Index group, Index row, Index k) {
+      ConvolutionTerm read = term(group, row, e.constant(0), k);
+      return FactorElement{op->getOperand(1), indexOf(op->getOperand(1), read.second), Value()};
+    };
+    auto ofFirst = [&](Index group, Index column, Index k) {
+      ConvolutionTerm read = term(group, e.constant(0), column, k);
+      return FactorElement{op->getOperand(0), indexOf(op->getOperand(0), read.first),
+                           e.allInRange(read.bounds(e, c, Terms::first(c)))};
+    };
+    auto store = [&](function_ref<SmallVector<Index>(int64_t n)> placeOf,
+                     ValueRange values) {
+      SmallVector<Index> numbers;
+      for (int64_t n = 0; n < static_cast<int64_t>(values.size()); ++n)
+        numbers.push_back(indexOf(op.getResult(), placeOf(n)).number());
+      e.storeFinal(op.getResult(), values, numbers, finish);
+    };
+    const BlockProduct product = productOf(op, e);
+    if (isTransposed(c))
+      product.emit(e, phase, ofFirst, ofSecond,
+                   [&](Index group, Index row, Index column, ValueRange values) {
+                     store([&](int64_t n) { return element(group, column + n, row); },
+                           values);
+                   });
+    else
+      product.emit(e, phase, ofSecond, ofFirst,
+                   [&](Index group, Index row, Index column, ValueRange values) {
+                     store([&](int64_t n) { return element(group, row, column + n); },
+                           values);
+                   });
   }
 };
 

@@ -27,10 +27,10 @@ struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
   void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Convolution c = op.getConvolution();
     space.inLoops(Terms::extents(c), [&](ArrayRef<Index> k) {
-      ConvolutionTerm term = Terms::term(c, space, index.positions(), k);
-      space.inBranch(!space.areMet(term.bounds(space, c, typeOf(op->getOperand(0)))), [&] {
-        read(1, elementOf(space, op->getOperand(1), term.second));
-        read(0, elementOf(space, op->getOperand(0), term.first));
+      ConvolutionTerm term = Terms::term(c, space, positionsOf(c, index), k);
+      space.inBranch(!space.areMet(term.bounds(space, c, Terms::first(c))), [&] {
+        read(1, elementOf(space, op->getOperand(1), inOrder(c, term.second)));
+        read(0, elementOf(space, op->getOperand(0), inOrder(c, term.first)));
       });
     });
   }
@@ -40,19 +40,27 @@ struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
     Combiner combiner(e, ReduceKind::sum, typeOf(op->getOperand(0)).getElementType(),
                       typeOf(op.getResult()).getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
-      ConvolutionTerm term = Terms::term(c, e, index.positions(), k);
+      ConvolutionTerm term = Terms::term(c, e, positionsOf(c, index), k);
       auto product = [&] {
-        Value y = combiner.widen(e.read(op->getOperand(1), term.second)),
-              x = combiner.widen(e.read(op->getOperand(0), term.first));
+        Value y = combiner.widen(e.read(op->getOperand(1), inOrder(c, term.second))),
+              x = combiner.widen(e.read(op->getOperand(0), inOrder(c, term.first)));
         return combiner.accumulateProduct(carried[0], x, y);
       };
-      return Values{e.branch(e.allInRange(term.bounds(e, c, typeOf(op->getOperand(0)))), product,
+      return Values{e.branch(e.allInRange(term.bounds(e, c, Terms::first(c))), product,
                              [&] { return Value(carried[0]); })};
     };
     return combiner.narrow(combiner.reduce(Terms::extents(c), add));
   }
 
 private:
+  /// The positions [batch, channels, spatial..] of an element of the result.
+  static SmallVector<Index> positionsOf(const Convolution &c, const ElementIndex &index) {
+    ArrayRef<Index> positions = index.positions();
+    return c.channelsLast ? withChannelsSecond(positions) : SmallVector<Index>(positions);
+  }
+  static SmallVector<Index> inOrder(const Convolution &c, ArrayRef<Index> positions) {
+    return c.inOrder(positions);
+  }
   static int64_t productsPer(Operation *op, Value tensor) {
     Convolution c = cast<Op>(op).getConvolution();
     int64_t products =

@@ -7,7 +7,8 @@
 namespace dpc {
 
 /// One term in the sum of a convolution op: the product of an element of each
-/// operand. The term counts only if two conditions hold. The spatial positions of
+/// operand, with their positions [batch, channels, spatial..] whatever the order of the
+/// tensors is (Convolution::inOrder). The term counts only if two conditions hold. The spatial positions of
 /// the first element must be inside the operand, and each of `multiples` must be a
 /// multiple of the stride of its dimension.
 struct ConvolutionTerm {
@@ -15,14 +16,17 @@ struct ConvolutionTerm {
   llvm::SmallVector<Index> first, second;
   llvm::SmallVector<Index> multiples;
 
-  /// The conditions under which the term counts. `type` is the type of operand 0.
+  /// The conditions under which the term counts. `type` is the type of operand 0 with the
+  /// dimensions [batch, channels, spatial..].
   llvm::SmallVector<IndexBound> bounds(const IndexSpace &space, const nn::Convolution &c,
                                        mlir::RankedTensorType type) const;
 };
 
 // The sums that compute the elements of the results of the three convolution ops.
-// The result of one group is seen as a matrix. Each class has these functions:
+// The result of one group is seen as a matrix. All positions are [batch, channels, spatial..].
+// Each class has these functions:
 //
+//   first     type of the first operand
 //   extents   of the loops of an element's sum
 //   term      the product at a multi-index `k` of these loops
 //   rows      number of rows of the matrix; the row of an element decides which
@@ -33,6 +37,7 @@ struct ConvolutionTerm {
 
 struct ConvTerms {
   using Index = LoopEmitter::Index;
+  static mlir::RankedTensorType first(const nn::Convolution &c) { return c.x; }
   static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
   static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
                               llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);
@@ -44,6 +49,7 @@ struct ConvTerms {
 
 struct ConvInputGradTerms {
   using Index = LoopEmitter::Index;
+  static mlir::RankedTensorType first(const nn::Convolution &c) { return c.y; }
   static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
   static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
                               llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);
@@ -55,6 +61,7 @@ struct ConvInputGradTerms {
 
 struct ConvWeightGradTerms {
   using Index = LoopEmitter::Index;
+  static mlir::RankedTensorType first(const nn::Convolution &c) { return c.x; }
   static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
   static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
                               llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);

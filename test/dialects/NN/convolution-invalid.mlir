@@ -201,3 +201,21 @@ func.func @weight_grad_types(%x: tensor<2x3x9xf32>, %g: tensor<2x5x8xbf16>) {
   %dw = nn.conv_weight_grad %x, %g strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<2x5x8xbf16> -> tensor<5x3x2xf32>
   return
 }
+
+// -----
+
+// Channels behind the spatial dimensions are those of the constraints, too.
+func.func @channels_last_groups(%x: tensor<2x9x3xf32>, %w: tensor<5x2x2xf32>) {
+  // expected-error@+2 {{has 3 input channels in 1 groups, but a kernel for 2 a group}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1 channelsLast : tensor<2x9x3xf32>, tensor<5x2x2xf32> -> tensor<2x8x5xf32>
+  return
+}
+
+// -----
+
+func.func @channels_last_gradient(%g: tensor<2x5x8xf32>, %w: tensor<5x2x3xf32>) {
+  // expected-error@+1 {{gives 'tensor<2x5x8xf32>' (channels before the spatial dimensions)}}
+  %dx = nn.conv_input_grad %g, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1 channelsLast : tensor<2x5x8xf32>, tensor<5x2x3xf32> -> tensor<2x9x3xf32>
+  return
+}

@@ -396,6 +396,36 @@ TEST_F(GridCodegen, LibraryConvolutions) {
         "groups 1 : tensor<2x16x4x5x3xf64>, tensor<24x16x3x2x3xf64> -> tensor<2x24x4x2x3xf64>",
         {{"2x16x4x5x3xf64"}, {"24x16x3x2x3xf64"}}},
        1},
+      // Channels last.
+      {{"nn.conv %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations [1, 2] "
+        "groups 2 channelsLast : tensor<2x9x6x32xf64>, tensor<48x3x2x16xf64> -> "
+        "tensor<2x5x4x48xf64>",
+        {{"2x9x6x32xf64"}, {"48x3x2x16xf64"}}},
+       1},
+      {{"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations "
+        "[1, 2] groups 2 channelsLast : tensor<2x5x4x48xf64>, tensor<48x3x2x16xf64> -> "
+        "tensor<2x9x6x32xf64>",
+        {{"2x5x4x48xf64"}, {"48x3x2x16xf64"}}},
+       1},
+      {{"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [1, 0] dilations "
+        "[1, 2] groups 2 channelsLast : tensor<2x9x6x32xf64>, tensor<2x5x4x48xf64> -> "
+        "tensor<48x3x2x16xf64>",
+        {{"2x9x6x32xf64"}, {"2x5x4x48xf64"}}},
+       1},
+      {{"nn.conv %a, %b strides [2] padLow [2] padHigh [2] dilations [2] groups 1 "
+        "channelsLast : tensor<3x21x16xf64>, tensor<24x3x16xf64> -> tensor<3x11x24xf64>",
+        {{"3x21x16xf64"}, {"24x3x16xf64"}}},
+       1},
+      {{"nn.conv_input_grad %a, %b strides [2] padLow [2] padHigh [2] dilations [2] "
+        "groups 1 channelsLast : tensor<3x11x24xf64>, tensor<24x3x16xf64> -> "
+        "tensor<3x21x16xf64>",
+        {{"3x11x24xf64"}, {"24x3x16xf64"}}},
+       1},
+      {{"nn.conv_weight_grad %a, %b strides [2] padLow [2] padHigh [2] dilations [2] "
+        "groups 1 channelsLast : tensor<3x21x16xf64>, tensor<3x11x24xf64> -> "
+        "tensor<24x3x16xf64>",
+        {{"3x21x16xf64"}, {"3x11x24xf64"}}},
+       1},
       // Another padding on each side.
       {{"nn.conv %a, %b strides [1, 1] padLow [0, 1] padHigh [2, 1] dilations [1, 1] groups 1 : "
         "tensor<2x16x5x5xf64>, tensor<24x16x3x3xf64> -> tensor<2x24x5x5xf64>",
@@ -493,7 +523,56 @@ TEST_F(GridCodegen, WideSumsOfHalves) {
        {{"2x16x8x8xT"}, {"16x24x3x3xT"}}},
       {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] "
        "groups 1 : tensor<2x24x8x8xT>, tensor<2x16x8x8xT> -> tensor<16x24x3x3xf32>",
-       {{"2x24x8x8xT"}, {"2x16x8x8xT"}}}};
+       {{"2x24x8x8xT"}, {"2x16x8x8xT"}}},
+      // Channels last: chunks of the channels of a group, and channels that are no chunks.
+      {"nn.conv %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] "
+       "groups 1 channelsLast : tensor<3x4x6x24xT>, tensor<40x1x1x24xT> -> "
+       "tensor<3x4x6x40xf32>",
+       {{"3x4x6x24xT"}, {"40x1x1x24xT"}}},
+      {"nn.conv_input_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<3x4x6x40xT>, tensor<40x1x1x24xT> -> "
+       "tensor<3x4x6x24xf32>",
+       {{"3x4x6x40xT"}, {"40x1x1x24xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<3x4x6x24xT>, tensor<3x4x6x40xT> -> "
+       "tensor<40x1x1x24xf32>",
+       {{"3x4x6x24xT"}, {"3x4x6x40xT"}}},
+      {"nn.conv %a, %b strides [2, 1] padLow [1, 1] padHigh [0, 1] dilations [1, 1] "
+       "groups 2 channelsLast : tensor<3x8x8x16xT>, tensor<40x3x3x8xT> -> "
+       "tensor<3x4x8x40xf32>",
+       {{"3x8x8x16xT"}, {"40x3x3x8xT"}}},
+      {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 1] padHigh [0, 1] dilations "
+       "[1, 1] groups 2 channelsLast : tensor<3x4x8x40xT>, tensor<40x3x3x8xT> -> "
+       "tensor<3x8x8x16xf32>",
+       {{"3x4x8x40xT"}, {"40x3x3x8xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 1] padHigh [0, 1] dilations "
+       "[1, 1] groups 2 channelsLast : tensor<3x8x8x16xT>, tensor<3x4x8x40xT> -> "
+       "tensor<40x3x3x8xf32>",
+       {{"3x8x8x16xT"}, {"3x4x8x40xT"}}},
+      {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] "
+       "groups 1 channelsLast : tensor<2x6x6x64xT>, tensor<48x3x3x64xT> -> "
+       "tensor<2x6x6x48xf32>",
+       {{"2x6x6x64xT"}, {"48x3x3x64xT"}}},
+      {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<2x6x6x48xT>, tensor<48x3x3x64xT> -> "
+       "tensor<2x6x6x64xf32>",
+       {{"2x6x6x48xT"}, {"48x3x3x64xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<2x6x6x64xT>, tensor<2x6x6x48xT> -> "
+       "tensor<48x3x3x64xf32>",
+       {{"2x6x6x64xT"}, {"2x6x6x48xT"}}},
+      {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] "
+       "groups 1 channelsLast : tensor<2x5x5x36xT>, tensor<40x3x3x36xT> -> "
+       "tensor<2x3x3x40xf32>",
+       {{"2x5x5x36xT"}, {"40x3x3x36xT"}}},
+      {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<2x3x3x40xT>, tensor<40x3x3x36xT> -> "
+       "tensor<2x5x5x36xf32>",
+       {{"2x3x3x40xT"}, {"40x3x3x36xT"}}},
+      {"nn.conv_weight_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations "
+       "[1, 1] groups 1 channelsLast : tensor<2x5x5x36xT>, tensor<2x3x3x40xT> -> "
+       "tensor<40x3x3x36xf32>",
+       {{"2x5x5x36xT"}, {"2x3x3x40xT"}}}};
   for (const OpCase &one : cases)
     for (const char *type : {"bf16", "f16"}) {
       if (isLaterRun() && type[0] == 'f')

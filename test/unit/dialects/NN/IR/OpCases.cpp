@@ -86,6 +86,9 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.conv %a, %b strides [2] padLow [-1] padHigh [2] dilations [1] groups 1 : tensor<1x2x6xf64>, tensor<3x2x3xf64> -> tensor<1x3x3xf64>", {{"1x2x6xf64"}, {"3x2x3xf64"}}},
     {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x6x2x4xf64>, tensor<6x2x3x2xf64> -> tensor<2x4x5x5xf64>", {{"2x6x2x4xf64"}, {"6x2x3x2xf64"}}},
     {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x4x5x5xf64>, tensor<2x6x2x4xf64> -> tensor<6x2x3x2xf64>", {{"2x4x5x5xf64"}, {"2x6x2x4xf64"}}},
+    {"nn.conv %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 channelsLast : tensor<2x5x5x4xf64>, tensor<6x3x2x2xf64> -> tensor<2x2x4x6xf64>", {{"2x5x5x4xf64"}, {"6x3x2x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 channelsLast : tensor<2x2x4x6xf64>, tensor<6x3x2x2xf64> -> tensor<2x5x5x4xf64>", {{"2x2x4x6xf64"}, {"6x3x2x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 channelsLast : tensor<2x5x5x4xf64>, tensor<2x2x4x6xf64> -> tensor<6x3x2x2xf64>", {{"2x5x5x4xf64"}, {"2x2x4x6xf64"}}},
     // Pooling
     {"nn.max_pool %a kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64> -> tensor<2x3x2x4xf64>", {{"2x3x5x5xf64"}}},
     {"nn.sum_pool %a kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64> -> tensor<2x3x2x4xf64>", {{"2x3x5x5xf64"}}},

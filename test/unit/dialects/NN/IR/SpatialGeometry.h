@@ -22,6 +22,8 @@ struct Geometry {
   const char *name;
   Extents input, kernel, strides, padLow, padHigh, dilations;
   int64_t batch = 2, groups = 1, inputsPerGroup = 1, outputsPerGroup = 1;
+  /// Whether the tensors of a convolution have the order [batch, spatial.., channels].
+  bool channelsLast = false;
 
   /// By the formula of the ops' documentation, in floating point.
   Extents output() const {
@@ -33,9 +35,9 @@ struct Geometry {
                         1);
     return extents;
   }
-  Extents x() const { return join(batch, groups * inputsPerGroup, input); }
-  Extents w() const { return join(groups * outputsPerGroup, inputsPerGroup, kernel); }
-  Extents y() const { return join(batch, groups * outputsPerGroup, output()); }
+  Extents x() const { return inOrder(batch, groups * inputsPerGroup, input); }
+  Extents w() const { return inOrder(groups * outputsPerGroup, inputsPerGroup, kernel); }
+  Extents y() const { return inOrder(batch, groups * outputsPerGroup, output()); }
 
   /// Where kernel element k of output o lies; empty when in the padding.
   Extents position(llvm::ArrayRef<int64_t> o, llvm::ArrayRef<int64_t> k) const {
@@ -52,6 +54,15 @@ struct Geometry {
     Extents joined{a, b};
     joined.insert(joined.end(), rest.begin(), rest.end());
     return joined;
+  }
+  /// A shape or an index of a tensor.
+  Extents inOrder(int64_t batch, int64_t channel, const Extents &spatial) const {
+    if (!channelsLast)
+      return join(batch, channel, spatial);
+    Extents ordered{batch};
+    ordered.insert(ordered.end(), spatial.begin(), spatial.end());
+    ordered.push_back(channel);
+    return ordered;
   }
 };
 
@@ -71,6 +82,16 @@ inline const std::vector<Geometry> geometries = {
     {"one output", {4, 3}, {4, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, 2, 1, 1, 4},
     {"solid", {4, 3, 5}, {2, 3, 2}, {2, 1, 3}, {1, 1, 0}, {0, 1, 2}, {1, 1, 2}, 1, 2, 1, 2},
 };
+
+/// All geometries, with the channels before and behind the spatial dimensions.
+inline std::vector<Geometry> geometriesInBothOrders() {
+  std::vector<Geometry> both = geometries;
+  for (Geometry g : geometries) {
+    g.channelsLast = true;
+    both.push_back(g);
+  }
+  return both;
+}
 
 inline std::string typeText(const Extents &shape, llvm::StringRef element = "f64") {
   std::string text = "tensor<";
@@ -110,7 +131,9 @@ inline std::string windowText(const Geometry &g) {
 
 inline std::string convolutionText(llvm::StringRef op, const Extents &first, const Extents &second,
                                    const Geometry &g, const Extents &result) {
-  return functionText(op, {first, second}, windowText(g) + " groups " + std::to_string(g.groups),
+  return functionText(op, {first, second},
+                      windowText(g) + " groups " + std::to_string(g.groups) +
+                          (g.channelsLast ? " channelsLast" : ""),
                       result);
 }
 
@@ -125,15 +148,17 @@ inline void forEachTerm(const Geometry &g,
                         llvm::function_ref<void(int64_t xi, int64_t wi, int64_t yi)> visit) {
   auto xs = rowMajorStrides(g.x()), ws = rowMajorStrides(g.w()), ys = rowMajorStrides(g.y());
   Extents output = g.output();
-  forEachIndex(g.y(), [&](llvm::ArrayRef<int64_t> yIndex) {
+  forEachIndex(Geometry::join(g.batch, g.groups * g.outputsPerGroup, output),
+               [&](llvm::ArrayRef<int64_t> yIndex) {
     int64_t group = yIndex[1] / g.outputsPerGroup;
     for (int64_t i = 0; i < g.inputsPerGroup; ++i)
       forEachIndex(g.kernel, [&](llvm::ArrayRef<int64_t> k) {
         Extents at = g.position(yIndex.drop_front(2), k);
         if (at.empty())
           return;
-        visit(linearize(Geometry::join(yIndex[0], group * g.inputsPerGroup + i, at), xs),
-              linearize(Geometry::join(yIndex[1], i, Extents(k)), ws), linearize(yIndex, ys));
+        visit(linearize(g.inOrder(yIndex[0], group * g.inputsPerGroup + i, at), xs),
+              linearize(g.inOrder(yIndex[1], i, Extents(k)), ws),
+              linearize(g.inOrder(yIndex[0], yIndex[1], Extents(yIndex.drop_front(2))), ys));
       });
   });
 }

@@ -23,8 +23,8 @@ void expectGradients(StringRef text) {
 }
 
 TEST(Convolution, IsItsDefinition) {
-  for (const Geometry &g : geometries) {
-    SCOPED_TRACE(g.name);
+  for (const Geometry &g : geometriesInBothOrders()) {
+    SCOPED_TRACE(g.name + std::string(g.channelsLast ? ", channels last" : ""));
     Outcome run(convolutionText("nn.conv", g.x(), g.w(), g, g.y()));
     std::vector<double> expected(run.out.size());
     forEachTerm(g, [&](int64_t x, int64_t w, int64_t y) {
@@ -35,8 +35,8 @@ TEST(Convolution, IsItsDefinition) {
 }
 
 TEST(Convolution, InputGradientIsItsDefinition) {
-  for (const Geometry &g : geometries) {
-    SCOPED_TRACE(g.name);
+  for (const Geometry &g : geometriesInBothOrders()) {
+    SCOPED_TRACE(g.name + std::string(g.channelsLast ? ", channels last" : ""));
     Outcome run(convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()));
     std::vector<double> expected(run.out.size());
     forEachTerm(g, [&](int64_t x, int64_t w, int64_t y) {
@@ -47,8 +47,8 @@ TEST(Convolution, InputGradientIsItsDefinition) {
 }
 
 TEST(Convolution, WeightGradientIsItsDefinition) {
-  for (const Geometry &g : geometries) {
-    SCOPED_TRACE(g.name);
+  for (const Geometry &g : geometriesInBothOrders()) {
+    SCOPED_TRACE(g.name + std::string(g.channelsLast ? ", channels last" : ""));
     Outcome run(convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w()));
     std::vector<double> expected(run.out.size());
     forEachTerm(g, [&](int64_t x, int64_t w, int64_t y) {
@@ -59,8 +59,8 @@ TEST(Convolution, WeightGradientIsItsDefinition) {
 }
 
 TEST(Convolution, GradientsOfAllThreeOps) {
-  for (const Geometry &g : geometries) {
-    SCOPED_TRACE(g.name);
+  for (const Geometry &g : geometriesInBothOrders()) {
+    SCOPED_TRACE(g.name + std::string(g.channelsLast ? ", channels last" : ""));
     expectGradients(convolutionText("nn.conv", g.x(), g.w(), g, g.y()));
     expectGradients(convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()));
     expectGradients(convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w()));
@@ -217,7 +217,7 @@ void setGroups(Operation *op) {
 }
 
 TEST(SpatialSharding, PartsOfConvolutionsGiveTheWhole) {
-  for (const Geometry &g : geometries) {
+  for (const Geometry &g : geometriesInBothOrders()) {
     // Batch and both channels, or batch and groups.
     int cuts =
         (g.batch > 1) + (g.groups > 1 ? 1 : (g.inputsPerGroup > 1) + (g.outputsPerGroup > 1));
