@@ -102,8 +102,8 @@ static int64_t costOf(Value value, int64_t channels) {
   if (keepsElements(type, channels) || (maker && isa<TransposeOp>(maker)))
     return 0;
   if (maker) {
-    const auto dims = findChannels(maker, std::nullopt, cast<OpResult>(value).getResultNumber(),
-                                   channels);
+    const auto dims =
+        findChannels(maker, std::nullopt, cast<OpResult>(value).getResultNumber(), channels);
     if (dims && isRemade(maker, *dims))
       return 0;
   }
@@ -142,8 +142,8 @@ void ChannelPlan::choose(ModuleOp module, const Target &target, const CodeOption
       if (needsNoOrder(use) || isa<TransposeOp>(use.getOwner()))
         continue;
       auto node = nodes.find(use.getOwner());
-      const bool mayMove = node != nodes.end() &&
-                           ops.find(use.getOwner())->second.operands[use.getOperandNumber()];
+      const bool mayMove =
+          node != nodes.end() && ops.find(use.getOwner())->second.operands[use.getOperandNumber()];
       const int64_t read = mayMove ? node->second : MinimumCut::sink;
       if (read == made)
         continue;

@@ -40,7 +40,7 @@ private:
     for (auto [operand, channels] : llvm::zip_equal(op->getOpOperands(), dims.operands)) {
       auto known = moved.find(operand.get());
       if (channels)
-        operands.push_back(inOrder(operand.get(), *channels));
+        operands.push_back(inOrder(operand.get(), *channels, op));
       else
         operands.push_back(ChannelPlan::needsNoOrder(operand) && known != moved.end()
                                ? known->second
@@ -48,8 +48,7 @@ private:
     }
     OpBuilder builder(op);
     const SmallVector<Value> results = moveChannels(op, builder, dims, operands);
-    for (auto [result, channels, made] :
-         llvm::zip_equal(op->getResults(), dims.results, results)) {
+    for (auto [result, channels, made] : llvm::zip_equal(op->getResults(), dims.results, results)) {
       if (channels)
         moved[result] = made;
       else
@@ -60,8 +59,7 @@ private:
   /// Removes `op`, after all ops with channels last that read its results. Other ops get the
   /// results in the order that they had.
   void remove(Operation *op) {
-    for (auto [result, channels] :
-         llvm::zip_equal(op->getResults(), plan.dimsOf(op).results)) {
+    for (auto [result, channels] : llvm::zip_equal(op->getResults(), plan.dimsOf(op).results)) {
       for (OpOperand &use : llvm::make_early_inc_range(result.getUses()))
         if (ChannelPlan::needsNoOrder(use))
           use.set(moved.lookup(result));
@@ -76,13 +74,14 @@ private:
     op->erase();
   }
 
-  /// `value` with the dimension `channels` last. All readers share it.
-  Value inOrder(Value value, int64_t channels) {
+  /// `value` with the dimension `channels` last, before `reader`, which reads it. All readers share
+  /// it. They must come in program order.
+  Value inOrder(Value value, int64_t channels, Operation *reader) {
     auto known = moved.find(value);
     if (known != moved.end())
       return known->second;
-    OpBuilder builder(value.getContext());
-    builder.setInsertionPointAfterValue(value);
+    // It must be visible to all readers of the value, so it is in the block of the value.
+    OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*reader));
     Expressions e{builder, value.getLoc()};
     const int64_t rank = typeOf(value).getRank();
     Value made;

@@ -30,9 +30,8 @@ int64_t dpc::movedDimension(int64_t dimension, int64_t channels, int64_t rank) {
 }
 
 bool dpc::keepsElements(RankedTensorType type, int64_t channels) {
-  return type.getDimSize(channels) == 1 ||
-         llvm::all_of(type.getShape().drop_front(channels + 1),
-                      [](int64_t extent) { return extent == 1; });
+  return type.getDimSize(channels) == 1 || llvm::all_of(type.getShape().drop_front(channels + 1),
+                                                        [](int64_t extent) { return extent == 1; });
 }
 
 std::optional<ChannelDims> dpc::findChannels(Operation *op, std::optional<unsigned> operand,

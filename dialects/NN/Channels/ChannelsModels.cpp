@@ -54,8 +54,8 @@ struct ModelOf : ChannelsOpInterface::ExternalModel<Model, Op> {
   }
   Values moveChannels(Operation *op, OpBuilder &builder, const ChannelDims &dims,
                       ValueRange operands) const {
-    return static_cast<const Model *>(this)->move(
-        cast<Op>(op), Expressions{builder, op->getLoc()}, dims, operands);
+    return static_cast<const Model *>(this)->move(cast<Op>(op), Expressions{builder, op->getLoc()},
+                                                  dims, operands);
   }
 };
 
@@ -143,10 +143,9 @@ struct ReduceModel : ModelOf<ReduceModel, ReduceOp> {
     return ChannelDims{{channels}, {channelsOfKept(kept, channels)}};
   }
   Values move(ReduceOp op, Expressions e, const ChannelDims &dims, ValueRange operands) const {
-    return {e.reduce(
-        op.getKind(), operands[0],
-        movedDimensions(op.getDimensions(), *dims.operands[0], rankOf(op.getInput())),
-        op.getFirst())};
+    return {e.reduce(op.getKind(), operands[0],
+                     movedDimensions(op.getDimensions(), *dims.operands[0], rankOf(op.getInput())),
+                     op.getFirst())};
   }
 };
 
@@ -160,8 +159,7 @@ struct NormalizeModel : ModelOf<NormalizeModel, NormalizeOp> {
   }
   Values move(NormalizeOp op, Expressions e, const ChannelDims &dims, ValueRange operands) const {
     auto made = e.make<NormalizeOp>(
-        operands[0],
-        movedDimensions(op.getDimensions(), *dims.operands[0], rankOf(op.getInput())),
+        operands[0], movedDimensions(op.getDimensions(), *dims.operands[0], rankOf(op.getInput())),
         op.getEpsilon(), op.getUncentered());
     return Values(made->getResults());
   }
@@ -246,9 +244,8 @@ struct ConcatModel : ModelOf<ConcatModel, ConcatOp> {
     return ChannelDims{SmallVector<Channels>(op->getNumOperands(), dimension), {dimension}};
   }
   Values move(ConcatOp op, Expressions e, const ChannelDims &dims, ValueRange operands) const {
-    return {e.make<ConcatOp>(operands,
-                             movedDimension(static_cast<int64_t>(op.getDimension()),
-                                            *dims.results[0], rankOf(op.getResult())))};
+    return {e.make<ConcatOp>(operands, movedDimension(static_cast<int64_t>(op.getDimension()),
+                                                      *dims.results[0], rankOf(op.getResult())))};
   }
 };
 
@@ -259,9 +256,9 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
   Values move(IotaOp op, Expressions e, const ChannelDims &dims, ValueRange) const {
     RankedTensorType type = typeOf(op.getResult());
     const int64_t channels = *dims.results[0];
-    return {e.make<IotaOp>(withShape(type, movedShape(type, channels)),
-                           movedDimension(static_cast<int64_t>(op.getDimension()), channels,
-                                          type.getRank()))};
+    return {e.make<IotaOp>(
+        withShape(type, movedShape(type, channels)),
+        movedDimension(static_cast<int64_t>(op.getDimension()), channels, type.getRank()))};
   }
 };
 

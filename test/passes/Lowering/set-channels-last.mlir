@@ -11,12 +11,12 @@
 // kernel of 1x1 is a reshape. Zeros are made in the new order.
 // CHECK-LABEL: @chain(
 // CHECK-SAME: %[[X:.*]]: tensor<4x16x8x6xbf16>, %[[W:.*]]: tensor<32x16x3x3xbf16>, %[[V:.*]]: tensor<16x32x1x1xbf16>
-// CHECK-DAG: %[[ZERO:.*]] = nn.constant dense<0.000000e+00> : tensor<4x8x6x32xbf16>
 // CHECK-DAG: %[[XT:.*]] = nn.transpose %[[X]] [0, 2, 3, 1] : tensor<4x16x8x6xbf16> -> tensor<4x8x6x16xbf16>
 // CHECK-DAG: %[[WT:.*]] = nn.transpose %[[W]] [0, 2, 3, 1] : tensor<32x16x3x3xbf16> -> tensor<32x3x3x16xbf16>
 // CHECK: %[[Y:.*]] = nn.conv %[[XT]], %[[WT]] strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 channelsLast : tensor<4x8x6x16xbf16>, tensor<32x3x3x16xbf16> -> tensor<4x8x6x32xbf16>
 // CHECK: nn.broadcast %{{.*}} [3] : tensor<32xbf16> -> tensor<4x8x6x32xbf16>
 // CHECK: nn.add %[[Y]]
+// CHECK: %[[ZERO:.*]] = nn.constant dense<0.000000e+00> : tensor<4x8x6x32xbf16>
 // CHECK: nn.max %{{.*}}, %[[ZERO]]
 // CHECK: nn.reshape %[[V]] : tensor<16x32x1x1xbf16> -> tensor<16x1x1x32xbf16>
 // CHECK: nn.conv {{.*}} channelsLast
