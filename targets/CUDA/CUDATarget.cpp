@@ -89,9 +89,8 @@ public:
     return !options.orderedSums && payingGridFill(op) && needsNarrowSums(op, callOptions(options));
   }
 
-  // Kernels whose sums keep their order are tuned for channels before the spatial dimensions. So are
-  // convolutions that no tiles compute, which then are no library's either, but their threads read
-  // any order as fast.
+  // Sums that keep their order have the taps of one channel together, so only the spatial dimensions
+  // have runs. Convolutions without tiles are no library's.
   ChannelOrder getChannelOrder(Operation *op, const CodeOptions &options) const override {
     if (options.orderedSums)
       return ChannelOrder::second;

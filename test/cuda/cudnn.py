@@ -204,6 +204,20 @@ def check_missing(suite, model, precision):
     return suite.compare(precision, by_kernels, by_library)
 
 
+def check_order(suite, precision, count):
+    """Of the residual network, `count` convolutions have channels last, and no layer is transposed but the image."""
+    run = subprocess.run([os.path.join(suite.runner.tools, 'dpc-compile'), suite.file('resnet', 'onnx'), '--target=cuda', LIBRARY,
+                          '--loss=cross-entropy', '--optimizer=sgd,lr=0.1', '--precision=' + precision,
+                          '--stop-after=ordered'], capture_output=True, text=True, timeout=300, check=True)
+    step = run.stdout[:run.stdout.find('@eval')]
+    last = len(re.findall(r'nn\.conv.* channelsLast', step))
+    moved = re.findall(r'nn\.transpose %\S+ \[[^]]*\] : tensor<((?:\d+x){4})', step)
+    layers = [shape for shape in moved if shape.startswith(f'{BATCH}x') and shape != f'{BATCH}x3x10x10x']
+    if last != count or layers or len(moved) > 2 * CONVOLUTIONS['resnet']:
+        raise suite.interp.Failed(f'{last} convolutions have channels last, and layers of {layers} are transposed: {run.stderr[-300:]}')
+    return f'{last} convolutions, {len(moved)} transpositions'
+
+
 def check_second_without(suite, model):
     """Where one rank has no library, kernels make the convolutions of all ranks."""
     program, _ = suite.compile(model, 'f64', LIBRARY, '--mesh=data=2')
@@ -282,7 +296,9 @@ def tests(runner):
     wanted += [(f'resnet data=2 {precision}', check_model, ('resnet', precision, '--mesh=data=2')) for precision in ('f64', 'bf16')]
     wanted += [('resnet data=2 bf16 zero=3', check_model, ('resnet', 'bf16', '--mesh=data=2', '--zero=3'))]
     wanted += [(f'{model} {precision} missing', check_missing, (model, precision))
-               for model, precision in (('lenet', 'f64'), ('resnet', 'f32'), ('resnet', 'bf16'))]
+               for model, precision in (('lenet', 'f64'), ('resnet', 'f32'), ('resnet', 'tf32'), ('resnet', 'bf16'))]
+    wanted += [(f'resnet channels {precision}', check_order, (precision, count))
+               for precision, count in (('bf16', CONVOLUTIONS['resnet']), ('tf32', CONVOLUTIONS['resnet']), ('f32', 0))]
     wanted += [('lenet data=2 missing on the second rank', check_second_without, ('lenet',)),
                ('resnet bf16 equal bits', check_bits, ('resnet', 'bf16')),
                ('lenet data=2 equal bits', check_bits, ('lenet', 'f32', '--mesh=data=2')),
