@@ -4,6 +4,7 @@
 
 #include "targets/Loops/Combiner.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -16,15 +17,15 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
                          function_ref<Value(Index result, Index term)> read,
                          function_ref<void(Index share, Index result, Value total)> take) {
   Combiner combiner(e, terms.kind, terms.type);
-  const int64_t lanes = terms.lanes, inner = terms.inner, count = terms.count,
-                threads = LaunchPlan::kMaxThreads / lanes,
+  const int64_t lanes = terms.lanes, wide = terms.wide, pieces = terms.inner / wide,
+                count = terms.count, threads = LaunchPlan::kMaxThreads / lanes,
                 share = llvm::alignTo(llvm::divideCeil(count, terms.shares), threads),
-                rounds = share / threads, columnTiles = llvm::divideCeil(inner, lanes);
+                rounds = share / threads, columnTiles = llvm::divideCeil(pieces, lanes);
   e.forEachBlock({terms.shares, terms.outer, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
-    const Index column = at[2] * lanes + e.mod(thread, lanes),
+    const Index piece = at[2] * lanes + e.mod(thread, lanes),
                 first = at[0] * share + e.floorDiv(thread, lanes);
-    Value isInside = e.inRange(column, 0, inner), columnPlace = e.materialize(column);
-    const Index ownColumn = e.bind(columnPlace, 0, inner - 1), result = at[1] * inner + ownColumn;
+    Value isInside = e.inRange(piece, 0, pieces), piecePlace = e.materialize(piece);
+    const Index result = at[1] * terms.inner + e.bind(piecePlace, 0, pieces - 1) * wide;
     // Compute the number of terms of this thread.
     Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
     if (share * terms.shares != count) {
@@ -35,29 +36,44 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
     }
     if (isInside)
       own = e.make<arith::SelectOp>(isInside, own, none);
-    Value mine;
+    Values mine;
     e.alone(Value(), [&] {
-      mine = e.loopBetween(none, own, rounds, combiner.identity(),
-                           [&](Index round, ValueRange carried) {
-                             Value number = e.materialize(first + round * threads);
-                             Value term = read(result, e.bind(number, 0, count - 1));
-                             return Values{combiner.combine(carried[0], term)};
-                           })[0];
+      const Values identities(static_cast<size_t>(wide), combiner.identity());
+      mine = e.loopBetween(none, own, rounds, identities, [&](Index round, ValueRange carried) {
+        Value number = e.materialize(first + round * threads);
+        const Index term = e.bind(number, 0, count - 1);
+        Values next;
+        for (auto [n, before] : llvm::enumerate(carried))
+          next.push_back(combiner.combine(before, read(result + static_cast<int64_t>(n), term)));
+        return next;
+      });
     });
+    auto takeAll = [&](function_ref<Value(size_t)> total) {
+      for (size_t n = 0; n < mine.size(); ++n)
+        take(at[0], result + static_cast<int64_t>(n), total(n));
+    };
     if (threads == 1)
-      return e.alone(isInside, [&] { take(at[0], result, mine); });
-    const int64_t bytes = llvm::divideCeil(mine.getType().getIntOrFloatBitWidth(), 8);
-    Value shared = e.getScratch(LaunchPlan::kMaxThreads * bytes);
-    e.storeAt(shared, mine, thread);
+      return e.alone(isInside, [&] { takeAll([&](size_t n) { return mine[n]; }); });
+    const Type type = mine[0].getType();
+    const int64_t bytes = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+    // The values of all threads for one of the neighbours follow those for another.
+    Value shared = e.getScratch(LaunchPlan::kMaxThreads * wide * bytes);
+    auto placeOf = [&](size_t n, Index of) {
+      return of + static_cast<int64_t>(n) * LaunchPlan::kMaxThreads;
+    };
+    for (auto [n, value] : llvm::enumerate(mine))
+      e.storeAt(shared, value, placeOf(n, thread));
     for (int64_t half = LaunchPlan::kMaxThreads / 2; half >= lanes; half /= 2) {
       e.meet();
       e.alone(e.inRange(thread, 0, half), [&] {
-        Value other = e.loadAt(shared, mine.getType(), thread + half),
-              both = combiner.combine(e.loadAt(shared, mine.getType(), thread), other);
-        e.storeAt(shared, both, thread);
+        for (size_t n = 0; n < mine.size(); ++n) {
+          Value other = e.loadAt(shared, type, placeOf(n, thread + half)),
+                both = combiner.combine(e.loadAt(shared, type, placeOf(n, thread)), other);
+          e.storeAt(shared, both, placeOf(n, thread));
+        }
       });
     }
     e.alone(e.both(e.inRange(thread, 0, lanes), isInside),
-            [&] { take(at[0], result, e.loadAt(shared, combiner.identity().getType(), thread)); });
+            [&] { takeAll([&](size_t n) { return e.loadAt(shared, type, placeOf(n, thread)); }); });
   });
 }

@@ -6,20 +6,21 @@
 namespace dpc {
 
 /// A reduction to `outer` x `inner` results of `count` terms each. `shares` blocks share the terms
-/// of a result. A block computes `lanes` neighbouring results, a power of two, with
-/// LaunchPlan::kMaxThreads / `lanes` threads for the terms of each.
+/// of a result. A thread combines terms of `wide` neighbouring results, which divides `inner`, so
+/// that their loads are joined. A block computes `lanes` x `wide` neighbouring results, both powers
+/// of two, with LaunchPlan::kMaxThreads / `lanes` threads for the terms of each.
 struct DividedTerms {
   nn::ReduceKind kind = nn::ReduceKind::sum;
   /// The type of the combined terms.
   mlir::Type type;
-  int64_t shares = 1, outer = 1, inner = 1, lanes = 1, count = 1;
+  int64_t shares = 1, outer = 1, inner = 1, lanes = 1, count = 1, wide = 1;
 };
 
 /// Combines the terms of each share, and calls `take` with their total. Each of the n threads of
 /// a result combines every n-th term of a share. Then the threads' results are combined through
 /// shared memory in a fixed order: those of both halves of the threads, of both halves of the
 /// first half, and so on. The launch must have LaunchPlan::kMaxThreads threads per block, and a
-/// block for each share, each of `outer`, and each `lanes` of `inner`. `read` returns a term in the
+/// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a term in the
 /// accumulator of `type`.
 void combineDivided(
     GridEmitter &e, const DividedTerms &terms,

@@ -72,12 +72,12 @@ struct ConvolutionGridFill
     const Convolution c = op.getConvolution();
     const int64_t columns = ShapedType::getNumElements(Terms::columns(c)),
                   depth = ShapedType::getNumElements(Terms::extents(c));
-    BlockProduct product{{typeOf(op->getOperand(0)).getElementType(),
-                          typeOf(op.getResult()).getElementType()},
-                         c.groups,
-                         Terms::rows(c),
-                         columns,
-                         depth};
+    BlockProduct product{
+        {typeOf(op->getOperand(0)).getElementType(), typeOf(op.getResult()).getElementType()},
+        c.groups,
+        Terms::rows(c),
+        columns,
+        depth};
     product.depthIsInnerOfA = true;
     product.depthIsInnerOfB = isWeightGrad;
     product.runOfA = runOfSecond(c);

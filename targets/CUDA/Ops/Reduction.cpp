@@ -32,14 +32,17 @@ static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
 /// The number of blocks that keep a device busy, and the number of terms that are
 /// worth a thread.
 static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
+/// The bytes of a line of memory and of the widest access, and the most neighbours of a thread.
+static const int64_t kLineBytes = 128, kAccessBytes = 16, kMostNeighbours = 8;
 
 namespace {
 
 /// A reduction whose work is divided among blocks and threads. A block computes
 /// some neighbouring results, with several threads for the terms of each. Unless
 /// the innermost dimension is reduced, `inner` neighbours in memory are terms of
-/// neighbouring results. If there are few results, several blocks share the terms
-/// of each, and a second launch combines their partial results.
+/// neighbouring results, and a thread adds up as many as one access loads. If there are few
+/// results, several blocks share the terms of each, and a second launch combines their partial
+/// results.
 class DividedReduction {
 public:
   explicit DividedReduction(ReduceOp op)
@@ -48,9 +51,14 @@ public:
     const int64_t last = op.getDimensions().empty() ? -1 : op.getDimensions().back();
     for (int64_t extent : type.getShape().drop_front(last + 1))
       inner *= extent;
-    while (lanes < LaunchPlan::kWarp && lanes < inner)
+    const auto bytes = static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    wide = std::min(kAccessBytes / bytes, kMostNeighbours);
+    while (inner % wide != 0)
+      wide /= 2;
+    const int64_t line = wide > 1 ? kLineBytes / (wide * bytes) : LaunchPlan::kWarp;
+    while (lanes < line && lanes * wide < inner)
       lanes *= 2;
-    const int64_t tiles = getTiles(), most = terms / (getThreadsPerResult() * kThreadTerms);
+    const int64_t tiles = getTiles(), most = terms * wide / (getThreadsPerResult() * kThreadTerms);
     parts = std::clamp<int64_t>(llvm::divideCeil(kEnoughBlocks, std::max<int64_t>(1, tiles)), 1,
                                 std::max<int64_t>(1, most));
   }
@@ -70,7 +78,7 @@ public:
 private:
   int64_t getThreadsPerResult() const { return LaunchPlan::kMaxThreads / lanes; }
   int64_t getTiles() const {
-    return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes));
+    return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes * wide));
   }
   /// The type of partial results. Floats are summed in f64, because in f32 rounding
   /// errors would grow with the number of terms.
@@ -81,15 +89,15 @@ private:
   }
   SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
   DividedTerms divided(int64_t shares, int64_t count) const {
-    return {op.getKind(), totalType(), shares, results / inner, inner, lanes, count};
+    return {op.getKind(), totalType(), shares, results / inner, inner, lanes, count, wide};
   }
 
   mutable ReduceOp op; // mutable because MLIR's accessors of ops are not const
   RankedTensorType type;
   int64_t results, terms, inner = 1;
-  /// The number of neighbouring results that a block computes, and the number of
-  /// blocks that share the terms of each.
-  int64_t lanes = 1, parts = 1;
+  /// A block computes `lanes` x `wide` neighbouring results, with `wide` per thread. `parts` blocks
+  /// share the terms of each result.
+  int64_t lanes = 1, wide = 1, parts = 1;
 };
 
 // If sums must keep their order, one thread computes each result.

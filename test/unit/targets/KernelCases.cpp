@@ -548,6 +548,17 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%e = nn.exp %a : tensor<90x40xf64> %m = nn.mul %e, %b : tensor<90x40xf64>
         %s = nn.reduce sum %m [0] : tensor<90x40xf64> -> tensor<40xf64> %t = nn.reduce sum %e [0] : tensor<90x40xf64> -> tensor<40xf64>
         %r = nn.div %s, %t : tensor<40xf64> "test.yield"(%r, %e) : (tensor<40xf64>, tensor<90x40xf64>) -> ())", {{"90x40xf64"}, {"90x40xf64"}}},
+    // Neighbouring columns of a thread, with a rest of threads; a sum that waits for another reduction; a batch
+    // normalization with the channels last.
+    {"nn.reduce sum %a [0, 1] : tensor<30x50x68xf64> -> tensor<68xf64>", {{"30x50x68xf64"}}},
+    {"nn.reduce sum %a [1] : tensor<3x700x20xbf16> -> tensor<3x20xbf16>", {{"3x700x20xbf16", 0, 0.1f}}},
+    {"nn.reduce max %a [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64>", {{"20x40x36xf64"}}},
+    {R"(%s = nn.reduce max %a [0] : tensor<900x24xf64> -> tensor<24xf64> %b1 = nn.broadcast %s [1] : tensor<24xf64> -> tensor<900x24xf64>
+        %d = nn.sub %a, %b1 : tensor<900x24xf64> %t = nn.reduce sum %d [0] : tensor<900x24xf64> -> tensor<24xf64>
+        "test.yield"(%t, %s) : (tensor<24xf64>, tensor<24xf64>) -> ())", {{"900x24xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [0, 1, 2] epsilon 1.0e-5 : tensor<5x9x9x16xf64> -> tensor<5x9x9x16xf64>, tensor<16xf64>, tensor<16xf64>
+        %g = nn.broadcast %b [3] : tensor<16xf64> -> tensor<5x9x9x16xf64> %0 = nn.mul %y, %g : tensor<5x9x9x16xf64>
+        "test.yield"(%0, %m, %v) : (tensor<5x9x9x16xf64>, tensor<16xf64>, tensor<16xf64>) -> ())", {{"5x9x9x16xf64"}, {"16xf64"}}},
     {R"(%q = nn.mul %a, %a : tensor<9001xf64> %s = nn.reduce sum %q [0] : tensor<9001xf64> -> tensor<f64>
         %r = nn.sqrt %s : tensor<f64> %b = nn.broadcast %r [] : tensor<f64> -> tensor<9001xf64> nn.div %a, %b : tensor<9001xf64>)", {{"9001xf64", 1, 2}}},
     // Empty tensors.

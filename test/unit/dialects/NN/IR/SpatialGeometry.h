@@ -148,19 +148,20 @@ inline void forEachTerm(const Geometry &g,
                         llvm::function_ref<void(int64_t xi, int64_t wi, int64_t yi)> visit) {
   auto xs = rowMajorStrides(g.x()), ws = rowMajorStrides(g.w()), ys = rowMajorStrides(g.y());
   Extents output = g.output();
-  forEachIndex(Geometry::join(g.batch, g.groups * g.outputsPerGroup, output),
-               [&](llvm::ArrayRef<int64_t> yIndex) {
-    int64_t group = yIndex[1] / g.outputsPerGroup;
-    for (int64_t i = 0; i < g.inputsPerGroup; ++i)
-      forEachIndex(g.kernel, [&](llvm::ArrayRef<int64_t> k) {
-        Extents at = g.position(yIndex.drop_front(2), k);
-        if (at.empty())
-          return;
-        visit(linearize(g.inOrder(yIndex[0], group * g.inputsPerGroup + i, at), xs),
-              linearize(g.inOrder(yIndex[1], i, Extents(k)), ws),
-              linearize(g.inOrder(yIndex[0], yIndex[1], Extents(yIndex.drop_front(2))), ys));
+  forEachIndex(
+      Geometry::join(g.batch, g.groups * g.outputsPerGroup, output),
+      [&](llvm::ArrayRef<int64_t> yIndex) {
+        int64_t group = yIndex[1] / g.outputsPerGroup;
+        for (int64_t i = 0; i < g.inputsPerGroup; ++i)
+          forEachIndex(g.kernel, [&](llvm::ArrayRef<int64_t> k) {
+            Extents at = g.position(yIndex.drop_front(2), k);
+            if (at.empty())
+              return;
+            visit(linearize(g.inOrder(yIndex[0], group * g.inputsPerGroup + i, at), xs),
+                  linearize(g.inOrder(yIndex[1], i, Extents(k)), ws),
+                  linearize(g.inOrder(yIndex[0], yIndex[1], Extents(yIndex.drop_front(2))), ys));
+          });
       });
-  });
 }
 
 /// The same windows over the input's channels, each on its own.
