@@ -17,6 +17,9 @@ static const int64_t kFewest = ColumnSums::kColumnsPerBlock;
 /// The number of blocks that keep a device busy, and the fewest rows of a block, if there are
 /// enough rows. The partial sums of a block have the bytes of one row.
 static const int64_t kEnoughBlocks = 1 << 10, kFewestRows = 4;
+/// In launches of at least kManyElements elements, blocks of so few columns have too few threads:
+/// kEnoughBlocks of them leave a device idle, which more blocks without sums keep busy.
+static const int64_t kManyElements = 1 << 20, kFewColumns = 256;
 
 static Type accumulatorOf(nn::ReduceOp sum) {
   return nn::accumulatorType(nn::typeOf(sum.getInput()).getElementType());
@@ -99,7 +102,8 @@ std::optional<ColumnSums> dpc::findColumnSums(const KernelGraph &graph, const Lo
     const LoopGroup::Stage &loops = group.stages[stage];
     found.stage = stage;
     found.columns = loops.getElements() / found.rows;
-    if (found.columns < kFewest || loops.nest.strided || loops.nest.around)
+    if (found.columns < kFewest || loops.nest.strided || loops.nest.around ||
+        (loops.getElements() >= kManyElements && found.columns < kFewColumns))
       continue;
     found.sums.clear();
     for (nn::ReduceOp sum : candidates)

@@ -260,6 +260,14 @@ TEST_F(LaunchPlanTest, SumsOverColumnsBesideElements) {
   plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{}, /*keepsOrder=*/true});
   EXPECT_EQ(refusal(), "");
   EXPECT_FALSE(plan.launches[0].sums);
+  // Many rows of few columns have more threads without sums.
+  read("100000x64",
+       "%e = nn.exp %a : tensor<100000x64xf32> "
+       "%s = nn.reduce sum %e [0] : tensor<100000x64xf32> -> tensor<64xf32> "
+       "%b = nn.broadcast %s [1] : tensor<64xf32> -> tensor<100000x64xf32> "
+       "%r = nn.sub %e, %b : tensor<100000x64xf32>",
+       "100000x64x");
+  EXPECT_FALSE(plan.launches[0].sums);
   // The loops do not have terms in another order.
   readSum("%t = nn.reverse %f [0] : " + all);
   EXPECT_FALSE(plan.launches[0].sums);
