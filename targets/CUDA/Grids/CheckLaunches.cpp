@@ -48,6 +48,11 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
     if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
       return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
                        launch.phase.number, launch.phase.count, grids.size());
+    ArrayRef<Operation *> roots = group.stages[0].roots;
+    for (size_t i = 1; i < roots.size(); ++i)
+      if (auto other = dyn_cast<GridFillOpInterface>(roots[i]);
+          !other || !other.mayShareLaunch(roots.take_front(i)))
+        return planError("launch {0} may not compute {1} too", number, roots[i]->getName());
     TileGrid grid = grids[launch.phase.number];
     if (launch.blocks != grid.blocks || launch.threads != grid.threads)
       return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,

@@ -14,8 +14,8 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
-                         function_ref<Value(Index result, Index term)> read,
-                         function_ref<void(Index share, Index result, Value total)> take) {
+                         function_ref<Value(size_t, Index result, Index term)> read,
+                         function_ref<void(size_t, Index share, Index result, Value total)> take) {
   Combiner combiner(e, terms.kind, terms.type);
   const int64_t lanes = terms.lanes, wide = terms.wide, pieces = terms.inner / wide,
                 count = terms.count, threads = LaunchPlan::kMaxThreads / lanes,
@@ -26,6 +26,9 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
                 first = at[0] * share + e.floorDiv(thread, lanes);
     Value isInside = e.inRange(piece, 0, pieces), piecePlace = e.materialize(piece);
     const Index result = at[1] * terms.inner + e.bind(piecePlace, 0, pieces - 1) * wide;
+    // A thread has the neighbours of one reduction after those of another.
+    const auto neighbours = static_cast<size_t>(wide);
+    auto resultOf = [&](size_t n) { return result + static_cast<int64_t>(n % neighbours); };
     // Compute the number of terms of this thread.
     Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
     if (share * terms.shares != count) {
@@ -38,26 +41,26 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
       own = e.make<arith::SelectOp>(isInside, own, none);
     Values mine;
     e.alone(Value(), [&] {
-      const Values identities(static_cast<size_t>(wide), combiner.identity());
+      const Values identities(static_cast<size_t>(terms.reductions * wide), combiner.identity());
       mine = e.loopBetween(none, own, rounds, identities, [&](Index round, ValueRange carried) {
         Value number = e.materialize(first + round * threads);
         const Index term = e.bind(number, 0, count - 1);
         Values next;
         for (auto [n, before] : llvm::enumerate(carried))
-          next.push_back(combiner.combine(before, read(result + static_cast<int64_t>(n), term)));
+          next.push_back(combiner.combine(before, read(n / neighbours, resultOf(n), term)));
         return next;
       });
     });
     auto takeAll = [&](function_ref<Value(size_t)> total) {
       for (size_t n = 0; n < mine.size(); ++n)
-        take(at[0], result + static_cast<int64_t>(n), total(n));
+        take(n / neighbours, at[0], resultOf(n), total(n));
     };
     if (threads == 1)
       return e.alone(isInside, [&] { takeAll([&](size_t n) { return mine[n]; }); });
     const Type type = mine[0].getType();
     const int64_t bytes = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-    // The values of all threads for one of the neighbours follow those for another.
-    Value shared = e.getScratch(LaunchPlan::kMaxThreads * wide * bytes);
+    // The values of all threads for one result of a thread follow those for another.
+    Value shared = e.getScratch(LaunchPlan::kMaxThreads * terms.reductions * wide * bytes);
     auto placeOf = [&](size_t n, Index of) {
       return of + static_cast<int64_t>(n) * LaunchPlan::kMaxThreads;
     };

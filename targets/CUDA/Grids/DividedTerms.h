@@ -14,19 +14,23 @@ struct DividedTerms {
   /// The type of the combined terms.
   mlir::Type type;
   int64_t shares = 1, outer = 1, inner = 1, lanes = 1, count = 1, wide = 1;
+  /// The number of reductions that the launch computes together, all as the fields say.
+  int64_t reductions = 1;
 };
 
 /// Combines the terms of each share, and calls `take` with their total. Each of the n threads of
 /// a result combines every n-th term of a share. Then the threads' results are combined through
 /// shared memory in a fixed order: those of both halves of the threads, of both halves of the
 /// first half, and so on. The launch must have LaunchPlan::kMaxThreads threads per block, and a
-/// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a term in the
-/// accumulator of `type`.
-void combineDivided(
-    GridEmitter &e, const DividedTerms &terms,
-    llvm::function_ref<mlir::Value(LoopEmitter::Index result, LoopEmitter::Index term)> read,
-    llvm::function_ref<void(LoopEmitter::Index share, LoopEmitter::Index result, mlir::Value total)>
-        take);
+/// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a term of the
+/// reduction with this number, in the accumulator of `type`.
+void combineDivided(GridEmitter &e, const DividedTerms &terms,
+                    llvm::function_ref<mlir::Value(size_t reduction, LoopEmitter::Index result,
+                                                   LoopEmitter::Index term)>
+                        read,
+                    llvm::function_ref<void(size_t reduction, LoopEmitter::Index share,
+                                            LoopEmitter::Index result, mlir::Value total)>
+                        take);
 
 } // namespace dpc
 

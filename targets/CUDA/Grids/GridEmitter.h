@@ -64,6 +64,8 @@ public:
   /// over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
+  /// The ops that the fill rule of the launch computes together (mayShareLaunch).
+  llvm::ArrayRef<mlir::Operation *> getFilled() const { return launch->group.stages[0].roots; }
   /// Inside forEachBlock: emits code that this thread runs without the other threads if
   /// `condition` holds. A null condition always holds.
   void alone(mlir::Value condition, llvm::function_ref<void()> body);

@@ -42,6 +42,12 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
+      Whether one launch can compute the results of the op and those of `others`, which do
+      not depend on each other. Then the grids of the op are those of each of `others`, and
+      `emitTiles` of the first one emits all that `emitter.getFilled()` has.
+    }], "bool", "mayShareLaunch", (ins "::llvm::ArrayRef<::mlir::Operation *>":$others),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{
       Emits the code of launch `phase`. In the last launch, a rule whose
       `givesFinalElements` is true passes each element of the result to
       `emitter.storeFinal`, together with `finish`. Exactly one thread does this for

@@ -84,7 +84,7 @@ std::string GridFunction::opsOf(const Launch &launch) const {
   const bool addsParts = launch.kind == Launch::Kind::sums;
   if (launch.sums && !addsParts)
     ops.insert(launch.sums->sums.begin(), launch.sums->sums.end());
-  Operation *const filled = launch.group.isFilled ? ops.front() : nullptr;
+  const LoopGroup::Stage &filled = launch.group.stages[0];
   for (size_t next = 0; next < ops.size() && !addsParts; ++next)
     for (Value operand : ops[next]->getOperands())
       if (Operation *op = operand.getDefiningOp(); op && !graph.isMaterialised(operand))
@@ -98,7 +98,8 @@ std::string GridFunction::opsOf(const Launch &launch) const {
     llvm::raw_string_ostream stream(name);
     stream << op->getName().stripDialect();
     if (auto rule = dyn_cast<GridFillOpInterface>(op);
-        addsParts || (rule && op == filled && !rule.readsOperands(launch.phase)))
+        addsParts || (rule && launch.group.isFilled && llvm::is_contained(filled.roots, op) &&
+                      !rule.readsOperands(launch.phase)))
       stream << ".parts";
     stream << ":" << getElementTypeOrSelf(first);
     if (!llvm::is_contained(names, name))

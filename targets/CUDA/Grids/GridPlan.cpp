@@ -51,9 +51,10 @@ static void placeLaunch(GridPlan &grids, unsigned ordinal,
   if (launch.phase.number > 0 || launch.kind == Launch::Kind::sums) {
     memory.handedOn = grids.memories[ordinal - 1].handedOn;
   } else if (launch.phase.count > 1) {
-    auto rule = cast<GridFillOpInterface>(launch.group.stages[0].roots[0]);
-    memory.handedOn =
-        grids.places.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
+    int64_t bytes = 0;
+    for (Operation *root : launch.group.stages[0].roots)
+      bytes += cast<GridFillOpInterface>(root).getScratchBytes();
+    memory.handedOn = grids.places.reserve(bytes, ordinal + launch.phase.count - 1);
   } else if (launch.sums) {
     memory.handedOn = grids.places.reserve(launch.sums->getScratchBytes(), ordinal + 1);
   }

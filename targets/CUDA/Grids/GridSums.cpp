@@ -95,9 +95,11 @@ void GridEmitter::emitSums(unsigned ordinal) {
     }
   };
   fillAs(ordinal, [&] {
-    combineDivided(*this,
-                   {nn::ReduceKind::sum, total, /*shares=*/1, outer, columns,
-                    ColumnSums::kColumnsPerBlock, blocks},
-                   read, take);
+    combineDivided(
+        *this,
+        {nn::ReduceKind::sum, total, /*shares=*/1, outer, columns, ColumnSums::kColumnsPerBlock,
+         blocks},
+        [&](size_t, Index result, Index part) { return read(result, part); },
+        [&](size_t, Index share, Index result, Value made) { take(share, result, made); });
   });
 }

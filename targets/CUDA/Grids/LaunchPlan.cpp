@@ -319,7 +319,39 @@ private:
     result.launches.back().parts = {parts.count, 1};
   }
 
+  /// The number of the first launch after those that compute what `op` reads.
+  size_t firstLaunchFor(Operation *op) const {
+    const auto reads = graph.getReads(op);
+    size_t first = 0;
+    for (auto [number, launch] : llvm::enumerate(result.launches))
+      for (Operation *root : launch.group.getRoots())
+        if (llvm::any_of(root->getResults(), [&](Value made) { return reads.contains(made); }))
+          first = number + 1;
+    return first;
+  }
+
+  /// Lets the launches of an earlier group of tiles compute `group` too. Returns false if there are
+  /// none that may.
+  bool joinTiles(const LoopGroup &group, GridFillOpInterface rule) {
+    if (options.keepsOrder || group.stages.size() > 1)
+      return false;
+    Operation *root = group.stages[0].roots[0];
+    MutableArrayRef<Launch> launches = result.launches;
+    for (size_t number = firstLaunchFor(root); number < launches.size(); ++number) {
+      const Launch &earlier = launches[number];
+      if (earlier.kind != Launch::Kind::tiles || earlier.phase.number > 0 || earlier.call ||
+          earlier.group.stages.size() > 1 || !rule.mayShareLaunch(earlier.group.stages[0].roots))
+        continue;
+      for (Launch &launch : launches.slice(number, earlier.phase.count))
+        launch.group.stages[0].roots.push_back(root);
+      return true;
+    }
+    return false;
+  }
+
   void addTiles(const LoopGroup &group, GridFillOpInterface rule) {
+    if (joinTiles(group, rule))
+      return;
     Launch launch{Launch::Kind::tiles, group};
     if (!options.keepsOrder)
       launch.call = planCall(graph, group, options.calls);

@@ -28,7 +28,8 @@ struct Launch {
     sums,     ///< adds up the partial sums of the launch before, one block per some columns
     joint,    ///< several launches of the kind `elements`, one after the other in the grid
     squares,  ///< one block per square of elements of a transposition, one thread per element
-    tiles     ///< one block per tile of an op and of the elementwise ops on its result
+    tiles     ///< one block per tile of an op and of the elementwise ops on its result, or of
+              ///< several ops of one shape
   };
 
   Kind kind = Kind::elements;

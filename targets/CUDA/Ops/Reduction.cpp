@@ -34,6 +34,8 @@ static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
 static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
 /// The bytes of a line of memory and of the widest access, and the most neighbours of a thread.
 static const int64_t kLineBytes = 128, kAccessBytes = 16, kMostNeighbours = 8;
+/// The bytes of the largest accumulator, and the most shared memory in which threads combine them.
+static const int64_t kMostBytes = 8, kCombinedBytes = 32 * 1024;
 
 namespace {
 
@@ -73,7 +75,13 @@ public:
 
   SmallVector<TileGrid> getGrids(bool mayDivide) const;
   int64_t getScratchBytes() const;
-  void emit(GridEmitter &e, LaunchPhase phase) const;
+  /// Emits a launch of this reduction and of others of its shape and kind: `ops` has all of them.
+  void emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops) const;
+  /// Whether a launch can compute `count` such reductions: a block has the memory to combine them.
+  bool fitsTogether(size_t count) const {
+    return static_cast<int64_t>(count) * wide * LaunchPlan::kMaxThreads * kMostBytes <=
+           kCombinedBytes;
+  }
 
 private:
   int64_t getThreadsPerResult() const { return LaunchPlan::kMaxThreads / lanes; }
@@ -88,8 +96,10 @@ private:
                : type.getElementType();
   }
   SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
-  DividedTerms divided(int64_t shares, int64_t count) const {
-    return {op.getKind(), totalType(), shares, results / inner, inner, lanes, count, wide};
+  DividedTerms divided(int64_t shares, int64_t count, size_t reductions) const {
+    return {op.getKind(),    totalType(), shares,
+            results / inner, inner,       lanes,
+            count,           wide,        static_cast<int64_t>(reductions)};
   }
 
   mutable ReduceOp op; // mutable because MLIR's accessors of ops are not const
@@ -134,32 +144,36 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   return place;
 }
 
-void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
+void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops) const {
   Combiner element(e, op.getKind(), type.getElementType());
   Combiner total(e, op.getKind(), totalType());
   const Type partial = total.identity().getType(), widened = element.identity().getType();
-  auto store = [&](Index result, Value made) {
+  auto store = [&](size_t number, Index result, Value made) {
     if (partial != widened)
       made = e.make<arith::TruncFOp>(widened, made);
-    e.storeFinal(op.getResult(), element.narrow(made), result, nullptr);
+    e.storeFinal(ops[number]->getResult(0), element.narrow(made), result, nullptr);
+  };
+  // The partial results of one reduction follow those of another.
+  auto placeOfPart = [&](size_t number, Index part, Index result) {
+    return (part + static_cast<int64_t>(number) * parts) * results + result;
   };
   if (phase.number > 0)
     return combineDivided(
-        e, divided(1, parts),
-        [&](Index result, Index part) {
-          return e.loadAt(e.phaseScratch, partial, part * results + result);
+        e, divided(1, parts, ops.size()),
+        [&](size_t number, Index result, Index part) {
+          return e.loadAt(e.phaseScratch, partial, placeOfPart(number, part, result));
         },
-        [&](Index, Index result, Value made) { store(result, made); });
+        [&](size_t number, Index, Index result, Value made) { store(number, result, made); });
   combineDivided(
-      e, divided(parts, terms),
-      [&](Index result, Index term) {
-        Value made = element.widen(e.read(op.getInput(), placeOf(e, result, term)));
+      e, divided(parts, terms, ops.size()),
+      [&](size_t number, Index result, Index term) {
+        Value made = element.widen(e.read(ops[number]->getOperand(0), placeOf(e, result, term)));
         return partial == widened ? made : e.make<arith::ExtFOp>(partial, made);
       },
-      [&](Index part, Index result, Value made) {
+      [&](size_t number, Index part, Index result, Value made) {
         if (parts == 1)
-          return store(result, made);
-        e.storeAt(e.phaseScratch, made, part * results + result);
+          return store(number, result, made);
+        e.storeAt(e.phaseScratch, made, placeOfPart(number, part, result));
       });
 }
 
@@ -171,6 +185,14 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
     return DividedReduction(cast<ReduceOp>(self)).getGrids(options.mayDivide);
   }
+  // Reductions of one shape read an operand that they share once.
+  bool mayShareLaunch(Operation *self, ArrayRef<Operation *> others) const {
+    auto first = dyn_cast<ReduceOp>(others[0]), op = cast<ReduceOp>(self);
+    return first && first.getKind() == op.getKind() &&
+           first.getDimensions() == op.getDimensions() &&
+           first.getInput().getType() == op.getInput().getType() &&
+           DividedReduction(op).fitsTogether(others.size() + 1);
+  }
   // The second launch reads only the partial results of the first launch.
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
@@ -179,7 +201,7 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile) const {
     auto op = cast<ReduceOp>(self);
     if (!e.orderedSums)
-      return DividedReduction(op).emit(e, phase);
+      return DividedReduction(op).emit(e, phase, e.getFilled());
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape();
     e.forEach(shape, [&](ArrayRef<Index> at) {
       ElementIndex index(e, shape, at);

@@ -151,7 +151,8 @@ void AccessWalk::visitFilled(const LoopGroup &group) {
   Operation *op = group.stages[0].roots[0];
   filling = true;
   orderedSums = keepsOrder;
-  visitFill(op);
+  for (Operation *root : group.stages[0].roots)
+    visitFill(root);
   filling = false;
   if (group.stages.size() == 1)
     return;

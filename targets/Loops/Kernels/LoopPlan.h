@@ -25,9 +25,9 @@ struct LoopGroup {
 
   LoopRows rows;
   llvm::SmallVector<Stage> stages;
-  /// Whether the first stage is one op with a fill rule. If there is a second
-  /// stage, its elements are computed from each tile of the filled result as soon
-  /// as the tile is final.
+  /// Whether the first stage is one op with a fill rule, or several that one launch computes. If
+  /// there is a second stage, its elements are computed from each tile of the filled result as
+  /// soon as the tile is final.
   bool isFilled = false;
 
   /// The roots of all stages.

@@ -548,11 +548,15 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%e = nn.exp %a : tensor<90x40xf64> %m = nn.mul %e, %b : tensor<90x40xf64>
         %s = nn.reduce sum %m [0] : tensor<90x40xf64> -> tensor<40xf64> %t = nn.reduce sum %e [0] : tensor<90x40xf64> -> tensor<40xf64>
         %r = nn.div %s, %t : tensor<40xf64> "test.yield"(%r, %e) : (tensor<40xf64>, tensor<90x40xf64>) -> ())", {{"90x40xf64"}, {"90x40xf64"}}},
-    // Neighbouring columns of a thread, with a rest of threads; a sum that waits for another reduction; a batch
-    // normalization with the channels last.
+    // Neighbouring columns of a thread, with a rest of threads; reductions that share launches; a sum that waits for
+    // another reduction; a batch normalization with the channels last.
     {"nn.reduce sum %a [0, 1] : tensor<30x50x68xf64> -> tensor<68xf64>", {{"30x50x68xf64"}}},
     {"nn.reduce sum %a [1] : tensor<3x700x20xbf16> -> tensor<3x20xbf16>", {{"3x700x20xbf16", 0, 0.1f}}},
     {"nn.reduce max %a [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64>", {{"20x40x36xf64"}}},
+    {R"(%m = nn.mul %a, %b : tensor<20x40x36xf64> %s = nn.reduce sum %a [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64>
+        %t = nn.reduce max %m [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64> %u = nn.reduce sum %m [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64>
+        %v = nn.reduce max %a [0, 1] : tensor<20x40x36xf64> -> tensor<36xf64>
+        "test.yield"(%s, %t, %u, %v) : (tensor<36xf64>, tensor<36xf64>, tensor<36xf64>, tensor<36xf64>) -> ())", {{"20x40x36xf64"}, {"20x40x36xf64"}}},
     {R"(%s = nn.reduce max %a [0] : tensor<900x24xf64> -> tensor<24xf64> %b1 = nn.broadcast %s [1] : tensor<24xf64> -> tensor<900x24xf64>
         %d = nn.sub %a, %b1 : tensor<900x24xf64> %t = nn.reduce sum %d [0] : tensor<900x24xf64> -> tensor<24xf64>
         "test.yield"(%t, %s) : (tensor<24xf64>, tensor<24xf64>) -> ())", {{"900x24xf64"}}},

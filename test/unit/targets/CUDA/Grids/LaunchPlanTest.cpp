@@ -313,6 +313,32 @@ TEST_F(LaunchPlanTest, JoinedKernelsShareALaunch) {
   EXPECT_EQ(plan.launches.size(), 2u);
 }
 
+// Launches compute several reductions of one shape and kind, unless one reads the result of another.
+TEST_F(LaunchPlanTest, ReductionsShareLaunches) {
+  read("5000x64",
+       "%m = nn.mul %a, %a : tensor<5000x64xf32> "
+       "%s = nn.reduce max %m [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%t = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%r = nn.sub %s, %t : tensor<64xf32>",
+       "64x");
+  ASSERT_EQ(plan.launches.size(), 3u);
+  for (unsigned phase : {0u, 1u}) {
+    EXPECT_EQ(plan.launches[phase].phase.number, phase);
+    EXPECT_EQ(plan.launches[phase].group.stages[0].roots.size(), 2u);
+  }
+  plan.launches[0].group.stages[0].roots[1] = plan.launches[2].group.getRoots()[0];
+  EXPECT_EQ(refusal(), "launch 0 may not compute nn.sub too");
+
+  read("5000x64",
+       "%s = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%b = nn.broadcast %s [1] : tensor<64xf32> -> tensor<5000x64xf32> "
+       "%d = nn.sub %a, %b : tensor<5000x64xf32> "
+       "%r = nn.reduce max %d [0] : tensor<5000x64xf32> -> tensor<64xf32>",
+       "64x");
+  ASSERT_EQ(plan.launches.size(), 4u);
+  EXPECT_EQ(plan.launches[0].group.stages[0].roots.size(), 1u);
+}
+
 // A library computes a product. If it has no epilogue for the rest of the group, a second
 // launch computes the rest.
 TEST_F(LaunchPlanTest, AProductOfALibrary) {
