@@ -49,8 +49,13 @@ Value GridEmitter::globalAddressOf(Value tensor, Index number) {
   MLIRContext *context = builder.getContext();
   Value address = make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context, kGlobalSpace),
                                               buffer.address);
-  return make<LLVM::GEPOp>(address.getType(), buffer.elementType, address,
-                           ValueRange(materialize(flattened(number))));
+  auto moved = [&](Value pointer, Index by) -> Value {
+    return make<LLVM::GEPOp>(address.getType(), buffer.elementType, pointer,
+                             ValueRange(materialize(by)));
+  };
+  const auto [variable, last] = splitConstant(flattened(number));
+  Value base = moved(address, variable);
+  return last ? moved(base, constant(last)) : base;
 }
 
 void GridEmitter::storeFinal(Value result, ValueRange elements, ArrayRef<Index> numbers,

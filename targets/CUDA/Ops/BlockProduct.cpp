@@ -49,11 +49,16 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   return division;
 }
 
-SmallVector<TileGrid> BlockProduct::getGrids(bool mayDivide) const {
-  const Division division = divide(mayDivide);
+SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
+  const Division division = divide(options.mayDivide);
+  const TileUnit unit = TileShape::unitFor(types, options.keepsOrder, options.usesTf32);
   const int64_t tiles =
       countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
-  SmallVector<TileGrid> grids{{tiles * division.parts, TileShape::kThreads}};
+  TileGrid grid{tiles * division.parts, TileShape::kThreads};
+  // While a block waits for a barrier, another one multiplies.
+  if (unit == TileUnit::halves || unit == TileUnit::tf32)
+    grid.residentBlocks = 2;
+  SmallVector<TileGrid> grids{grid};
   if (division.parts > 1)
     grids.push_back(
         {static_cast<int64_t>(llvm::divideCeil(batches * rows * columns, LaunchPlan::kMaxThreads)),

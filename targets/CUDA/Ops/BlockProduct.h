@@ -24,9 +24,9 @@ struct BlockProduct {
 
   /// Whether tiles are faster than the element rule for this product.
   bool pays() const;
-  /// The grids of the launches: one or two. There is only one launch unless `mayDivide`
-  /// is set.
-  llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;
+  /// The grids of the launches: one or two. There is only one launch unless sums may be
+  /// divided.
+  llvm::SmallVector<TileGrid> getGrids(const GridOptions &options) const;
   /// The bytes of scratch memory for partial sums. Needed only if there are two launches.
   int64_t getScratchBytes() const;
 

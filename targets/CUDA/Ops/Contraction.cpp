@@ -41,7 +41,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
 
   bool pays(Operation *self) const { return productOf(cast<DotOp>(self)).pays(); }
   SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
-    return productOf(cast<DotOp>(self)).getGrids(options.mayDivide);
+    return productOf(cast<DotOp>(self)).getGrids(options);
   }
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<DotOp>(self)).countFinalElements(phase);

@@ -115,7 +115,7 @@ struct ConvolutionGridFill
 
   bool pays(Operation *self) const { return productOf(cast<Op>(self)).pays(); }
   SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
-    return productOf(cast<Op>(self)).getGrids(options.mayDivide);
+    return productOf(cast<Op>(self)).getGrids(options);
   }
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<Op>(self)).countFinalElements(phase);

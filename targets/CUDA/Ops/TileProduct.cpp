@@ -100,7 +100,8 @@ Values TileProduct::addInTurns(MutableArrayRef<SliceFill> fills, int64_t rounds,
 }
 
 /// Multiplies one stage while the others are filled. One barrier per stage is enough: after it,
-/// the stage is filled, and all threads have multiplied the stage that is filled next.
+/// the stage is filled, and all threads have multiplied the stage that is filled next. An iteration
+/// of the loop has all stages if a stage has little code, so that the numbers of stages are constants.
 Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                                 ValueRange before, Multiply multiply) {
   const int64_t ahead = shape.stages - 1;
@@ -123,10 +124,27 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
     for (SliceFill &fill : fills)
       fill.end();
   };
+  auto add = [&](Index round, Value multiplied, Value filled, ValueRange now) {
+    waitForCopies(e, fills, ahead - 1);
+    e.meet();
+    begin(round + ahead, filled);
+    Values next = multiply(round, multiplied, now);
+    end();
+    return next;
+  };
   e.sequence(ahead, [&](Index stage) {
     begin(stage, e.materialize(stage));
     end();
   });
+  Values state = shape.unit == TileUnit::scalar ? addOneByOne(rounds, before, add)
+                                                : addTogether(rounds, before, add);
+  waitForCopies(e, fills, 0);
+  e.meet();
+  return state;
+}
+
+/// One stage per iteration.
+Values TileProduct::addOneByOne(int64_t rounds, ValueRange before, AddStage add) {
   // The numbers of stages have 32 bits, because the device has no arithmetic of 64 bits.
   auto number = [&](int64_t n) -> Value {
     return e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(static_cast<int32_t>(n)));
@@ -142,20 +160,34 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
   };
   const size_t count = before.size();
   Values state(before);
-  llvm::append_values(state, none, number(ahead));
+  llvm::append_values(state, none, number(shape.stages - 1));
   state = e.loop(rounds, state, [&](Index round, ValueRange carried) {
     Value multiplied = carried[count], filled = carried[count + 1];
-    waitForCopies(e, fills, ahead - 1);
-    e.meet();
-    begin(round + ahead, wide(filled));
-    Values next = multiply(round, wide(multiplied), carried.take_front(count));
-    end();
+    Values next = add(round, wide(multiplied), wide(filled), carried.take_front(count));
     llvm::append_values(next, following(multiplied), following(filled));
     return next;
   });
-  waitForCopies(e, fills, 0);
-  e.meet();
   state.truncate(count);
+  return state;
+}
+
+/// All stages per iteration. The last rounds are not in the loop, so that every round in the loop
+/// fills a stage, and addresses in memory differ by constants.
+Values TileProduct::addTogether(int64_t rounds, ValueRange before, AddStage add) {
+  const int64_t stages = shape.stages;
+  auto addStage = [&](Index round, int64_t stage, ValueRange now) {
+    return add(round, e.materialize(e.constant(stage)),
+               e.materialize(e.constant((stage + stages - 1) % stages)), now);
+  };
+  const int64_t groups = std::max<int64_t>(0, rounds / stages - 1);
+  Values state = e.loop(groups, before, [&](Index group, ValueRange carried) {
+    Values now(carried);
+    for (int64_t stage = 0; stage < stages; ++stage)
+      now = addStage(group * stages + stage, stage, now);
+    return now;
+  });
+  for (int64_t round = groups * stages; round < rounds; ++round)
+    state = addStage(e.constant(round), round % stages, state);
   return state;
 }
 

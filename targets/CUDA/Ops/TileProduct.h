@@ -61,6 +61,12 @@ private:
   using Multiply = llvm::function_ref<Values(Index round, mlir::Value stage, mlir::ValueRange)>;
   Values addInStages(llvm::MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                      mlir::ValueRange before, Multiply multiply);
+  /// Adds the products of a round: multiplies the slices of stage `multiplied`, and begins to fill
+  /// stage `filled`.
+  using AddStage = llvm::function_ref<Values(Index round, mlir::Value multiplied,
+                                             mlir::Value filled, mlir::ValueRange)>;
+  Values addOneByOne(int64_t rounds, mlir::ValueRange before, AddStage add);
+  Values addTogether(int64_t rounds, mlir::ValueRange before, AddStage add);
   Values addInTurns(llvm::MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                     mlir::ValueRange before, Multiply multiply);
   SlicePart partOf(const Slice &slice, mlir::Value stage) const;

@@ -229,18 +229,22 @@ TEST_F(GridPtx, ChunksAreCopied) {
   EXPECT_TRUE(has(narrow, "ld.global")) << narrow;
 }
 
-// Threads fill a stage while they multiply another one, so that a stage has one barrier: one in
-// the loop, and one after it.
+// Threads fill a stage while they multiply another one, so that a stage has one barrier, after the
+// wait for its copies.
 TEST_F(GridPtx, StagesHaveOneBarrier) {
-  const OpCase deep = {"nn.dot %a, %b contract [1] [0] : tensor<72x320xf64>, tensor<320x80xf64> -> "
+  const OpCase deep = {"nn.dot %a, %b contract [1] [0] : tensor<72x504xf64>, tensor<504x80xf64> -> "
                        "tensor<72x80xf64>",
-                       {{"72x320xf64"}, {"320x80xf64"}}};
+                       {{"72x504xf64"}, {"504x80xf64"}}};
   for (const char *type : {"bf16", "f32", "f64"}) {
-    const std::string ptx = ptxOf(deep, type), barrier = "bar.sync";
-    size_t count = 0;
-    for (size_t at = 0; (at = ptx.find(barrier, at)) != std::string::npos; ++at)
-      ++count;
-    EXPECT_EQ(count, 2u) << ptx;
+    const std::string ptx = ptxOf(deep, type);
+    auto count = [&](StringRef word) { return StringRef(ptx).count(word); };
+    EXPECT_EQ(count("bar.sync"), count("cp.async.wait_group")) << ptx;
+    // The loop of matrix units has all stages, and the last of the 16 rounds or more follow it.
+    // That of scalar instructions has one stage. Each kernel also waits at its end.
+    if (StringRef(type) == "f32")
+      EXPECT_EQ(count("bar.sync"), 2u) << ptx;
+    else
+      EXPECT_LT(count("bar.sync"), 16u) << ptx;
     EXPECT_TRUE(has(ptx, "cp.async.wait_group")) << ptx;
   }
 }
