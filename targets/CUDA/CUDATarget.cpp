@@ -89,8 +89,8 @@ public:
     return !options.orderedSums && payingGridFill(op) && needsNarrowSums(op, callOptions(options));
   }
 
-  // Sums that keep their order have the taps of one channel together, so only the spatial dimensions
-  // have runs. Convolutions without tiles are no library's.
+  // Sums that keep their order have the taps of one channel together, so only the spatial
+  // dimensions have runs. Convolutions without tiles are no library's.
   ChannelOrder getChannelOrder(Operation *op, const CodeOptions &options) const override {
     if (options.orderedSums)
       return ChannelOrder::second;

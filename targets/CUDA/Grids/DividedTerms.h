@@ -22,8 +22,8 @@ struct DividedTerms {
 /// a result combines every n-th term of a share. Then the threads' results are combined through
 /// shared memory in a fixed order: those of both halves of the threads, of both halves of the
 /// first half, and so on. The launch must have LaunchPlan::kMaxThreads threads per block, and a
-/// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a term of the
-/// reduction with this number, in the accumulator of `type`.
+/// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a
+/// term of the reduction with this number, in the accumulator of `type`.
 void combineDivided(GridEmitter &e, const DividedTerms &terms,
                     llvm::function_ref<mlir::Value(size_t reduction, LoopEmitter::Index result,
                                                    LoopEmitter::Index term)>

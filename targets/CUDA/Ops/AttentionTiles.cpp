@@ -120,8 +120,8 @@ int64_t AttentionTiles::countRegisters() const {
   const SmallVector<int64_t> depths = getOwnDepths();
   for (int64_t elements : ArrayRef(depths).drop_front(static_cast<size_t>(kept)))
     registers += elements * bytes / 4 * WarpProduct::kRows / LaunchPlan::kWarp;
-  // A thread has an address for each piece of 16 bytes that it copies, and the position of each piece
-  // if they are not a constant number of lines apart.
+  // A thread has an address for each piece of 16 bytes that it copies, and the position of each
+  // piece if they are not a constant number of lines apart.
   for (int64_t elements : getOtherDepths()) {
     const int64_t inLine = elements * bytes / SliceLayout::kChunk;
     const auto pieces = static_cast<int64_t>(llvm::divideCeil(others * inLine, kThreads));

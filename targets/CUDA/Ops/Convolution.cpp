@@ -153,8 +153,7 @@ struct ConvolutionGridFill
       return FactorElement{op->getOperand(0), indexOf(op->getOperand(0), read.first),
                            e.allInRange(read.bounds(e, c, Terms::first(c)))};
     };
-    auto store = [&](function_ref<SmallVector<Index>(int64_t n)> placeOf,
-                     ValueRange values) {
+    auto store = [&](function_ref<SmallVector<Index>(int64_t n)> placeOf, ValueRange values) {
       SmallVector<Index> numbers;
       for (int64_t n = 0; n < static_cast<int64_t>(values.size()); ++n)
         numbers.push_back(indexOf(op.getResult(), placeOf(n)).number());
@@ -164,14 +163,12 @@ struct ConvolutionGridFill
     if (isTransposed(c))
       product.emit(e, phase, ofFirst, ofSecond,
                    [&](Index group, Index row, Index column, ValueRange values) {
-                     store([&](int64_t n) { return element(group, column + n, row); },
-                           values);
+                     store([&](int64_t n) { return element(group, column + n, row); }, values);
                    });
     else
       product.emit(e, phase, ofSecond, ofFirst,
                    [&](Index group, Index row, Index column, ValueRange values) {
-                     store([&](int64_t n) { return element(group, row, column + n); },
-                           values);
+                     store([&](int64_t n) { return element(group, row, column + n); }, values);
                    });
   }
 };

@@ -101,7 +101,8 @@ Values TileProduct::addInTurns(MutableArrayRef<SliceFill> fills, int64_t rounds,
 
 /// Multiplies one stage while the others are filled. One barrier per stage is enough: after it,
 /// the stage is filled, and all threads have multiplied the stage that is filled next. An iteration
-/// of the loop has all stages if a stage has little code, so that the numbers of stages are constants.
+/// of the loop has all stages if a stage has little code, so that the numbers of stages are
+/// constants.
 Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                                 ValueRange before, Multiply multiply) {
   const int64_t ahead = shape.stages - 1;

@@ -8,8 +8,8 @@ namespace dpc {
 
 /// One term in the sum of a convolution op: the product of an element of each
 /// operand, with their positions [batch, channels, spatial..] whatever the order of the
-/// tensors is (Convolution::inOrder). The term counts only if two conditions hold. The spatial positions of
-/// the first element must be inside the operand, and each of `multiples` must be a
+/// tensors is (Convolution::inOrder). The term counts only if two conditions hold. The spatial
+/// positions of the first element must be inside the operand, and each of `multiples` must be a
 /// multiple of the stride of its dimension.
 struct ConvolutionTerm {
   using Index = LoopEmitter::Index;

@@ -313,7 +313,8 @@ TEST_F(LaunchPlanTest, JoinedKernelsShareALaunch) {
   EXPECT_EQ(plan.launches.size(), 2u);
 }
 
-// Launches compute several reductions of one shape and kind, unless one reads the result of another.
+// Launches compute several reductions of one shape and kind, unless one reads the result of
+// another.
 TEST_F(LaunchPlanTest, ReductionsShareLaunches) {
   read("5000x64",
        "%m = nn.mul %a, %a : tensor<5000x64xf32> "
