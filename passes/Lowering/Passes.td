@@ -147,7 +147,7 @@ def SetChannelsLast : Pass<"dpc-set-channels-last", "mlir::ModuleOp"> {
     The engines of a library may read the tensors of a convolution in the order [batch,
     spatial.., channels]. If a tensor has the order [batch, channels, spatial..], the library
     copies it in each call. The target names the order that each convolution wants. The pass
-    moves channels behind the spatial dimensions in whole chains of ops: convolutions, their
+    moves channels after the spatial dimensions in whole chains of ops: convolutions, their
     gradients, elementwise ops, poolings, normalizations, reductions, and ops that move
     elements (`ChannelsOpInterface`). A transposition remains where a chain begins or ends.
 

@@ -20,7 +20,7 @@ using namespace dpc::nn;
 
 namespace {
 
-/// Carries a plan out.
+/// Rewrites the ops of a plan.
 class ChannelMover {
 public:
   explicit ChannelMover(const ChannelPlan &plan) : plan(plan) {}

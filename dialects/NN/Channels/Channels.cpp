@@ -1,4 +1,4 @@
-// Moves the channels of tensors and of elementwise ops behind the other dimensions.
+// Moves the channels of tensors and of elementwise ops after the other dimensions.
 
 #include "dialects/NN/Channels/Channels.h"
 

@@ -7,13 +7,13 @@
 
 namespace dpc {
 
-/// The dimension of channels of each operand and result of an op that moves it behind the other
+/// The dimension of channels of each operand and result of an op that moves it after the other
 /// dimensions. Values without such a dimension keep their order.
 struct ChannelDims {
   llvm::SmallVector<std::optional<int64_t>> operands, results;
 };
 
-/// The permutation (nn.transpose) that moves dimension `channels` of a tensor of rank `rank` behind
+/// The permutation (nn.transpose) that moves dimension `channels` of a tensor of rank `rank` after
 /// the other dimensions.
 llvm::SmallVector<int64_t> orderWithLast(int64_t channels, int64_t rank);
 /// The permutation that undoes orderWithLast.

@@ -75,7 +75,7 @@ template <typename Op> struct ConvolutionModel : ModelOf<ConvolutionModel<Op>, O
   }
 };
 
-/// Poolings slide over all dimensions behind the second one. With the channels last, the channels
+/// Poolings slide over all dimensions after the second one. With the channels last, the channels
 /// are one more spatial dimension, along which the window has one element.
 template <typename Op> struct PoolingModel : ModelOf<PoolingModel<Op>, Op> {
   Dims find(Op op, Number, Number, int64_t dimension) const {

@@ -28,7 +28,7 @@ void NNDialect::registerConvolutionOps() {
 // Geometry
 //===----------------------------------------------------------------------===//
 
-/// `type` with its channels behind the batch. `type` may be null, and may have too few dimensions.
+/// `type` with its channels after the batch. `type` may be null, and may have too few dimensions.
 static RankedTensorType typeWithChannelsSecond(RankedTensorType type) {
   return type && type.getRank() > 2 ? withShape(type, nn::withChannelsSecond(type.getShape()))
                                     : type;

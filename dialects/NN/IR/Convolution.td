@@ -14,7 +14,7 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
   string constraints = [{
     x has the dimensions [batch, input channels, spatial..], w has [output channels,
     input channels of a group, spatial..], and y has [batch, output channels,
-    spatial..]. With `channelsLast`, dimension 1 of each is behind the spatial
+    spatial..]. With `channelsLast`, dimension 1 of each is after the spatial
     dimensions: [batch, spatial.., channels]. `dpc-set-channels-last` chooses this
     order for libraries that read it fast. The channels of one group are consecutive.
 

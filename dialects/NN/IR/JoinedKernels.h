@@ -5,7 +5,7 @@
 
 namespace dpc::nn {
 
-/// Marks an nn.kernel that computes the results of several kernels, of which none reads a result of
+/// Marks an nn.kernel that computes the results of several kernels. None of these reads a result of
 /// another (`dpc-join-kernels`). The attribute has the number of results of each of them. Their
 /// results are consecutive.
 inline constexpr llvm::StringLiteral kJoinedAttrName = "nn.joined";

@@ -84,7 +84,7 @@ bool Streams::isKnown(StreamState *stream) {
 }
 
 /// Runs an operation, unless a kernel has failed: the device then runs nothing more, and the host
-/// may free the memory of what it has enqueued.
+/// may free the memory that enqueued operations use.
 static void run(const Operation &operation) {
   if (operation.run && !isContextLost())
     operation.run();

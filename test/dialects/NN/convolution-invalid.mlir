@@ -204,7 +204,7 @@ func.func @weight_grad_types(%x: tensor<2x3x9xf32>, %g: tensor<2x5x8xbf16>) {
 
 // -----
 
-// Channels behind the spatial dimensions are those of the constraints, too.
+// Channels after the spatial dimensions are those of the constraints, too.
 func.func @channels_last_groups(%x: tensor<2x9x3xf32>, %w: tensor<5x2x2xf32>) {
   // expected-error@+2 {{has 3 input channels in 1 groups, but a kernel for 2 a group}}
   // expected-error@+1 {{failed to infer returned types}}

@@ -42,7 +42,7 @@ func.func @accepts_wider_result(%x: tensor<2x3x9xbf16>, %w: tensor<5x3x2xbf16>, 
   return
 }
 
-// Channels may be behind the spatial dimensions, in all three tensors.
+// Channels may be after the spatial dimensions, in all three tensors.
 // CHECK-LABEL: @channels_last
 func.func @channels_last(%x: tensor<8x32x32x4xf32>, %w: tensor<16x3x3x2xf32>, %g: tensor<8x16x15x16xf32>) {
   // CHECK: nn.conv %{{.*}}, %{{.*}} strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2] groups 2 channelsLast : tensor<8x32x32x4xf32>, tensor<16x3x3x2xf32> -> tensor<8x16x15x16xf32>

@@ -83,7 +83,7 @@ inline const std::vector<Geometry> geometries = {
     {"solid", {4, 3, 5}, {2, 3, 2}, {2, 1, 3}, {1, 1, 0}, {0, 1, 2}, {1, 1, 2}, 1, 2, 1, 2},
 };
 
-/// All geometries, with the channels before and behind the spatial dimensions.
+/// All geometries, with the channels before and after the spatial dimensions.
 inline std::vector<Geometry> geometriesInBothOrders() {
   std::vector<Geometry> both = geometries;
   for (Geometry g : geometries) {
