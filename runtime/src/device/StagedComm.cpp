@@ -9,12 +9,20 @@
 namespace dpc {
 
 StagedComm::StagedComm(DeviceCommParts parts, char *mirror)
-    : DeviceComm(std::move(parts)), mirror(mirror) {}
+    : DeviceComm(std::move(parts)), mirror(mirror), link(new Link{{}, this}) {}
 
 StagedComm::~StagedComm() {
   const cuda::Driver &driver = parts.device.driver;
-  if (stream)
-    driver.cuStreamSynchronize(stream);
+  if (stream && driver.cuStreamSynchronize(stream) != cuda::Result::success) {
+    // The session has published its failure, so that a host function that runs does not wait for
+    // its peers. The driver may still have calls, so they must stay.
+    static std::mutex leaving; // of another session in this process
+    static std::vector<Calls> *const left = new std::vector<Calls>;
+    std::scoped_lock lock(link->mutex, leaving);
+    link->comm = nullptr;
+    left->push_back(std::move(keptCalls));
+    left->push_back(std::move(calls));
+  }
   if (isRegistered)
     driver.cuMemHostUnregister(mirror);
 }
@@ -46,7 +54,7 @@ char *StagedComm::mirrorOf(const void *at) const {
 
 dpc_status_t StagedComm::move(const dpc_comm_op_t &op) {
   const CudaDevice &device = parts.device;
-  auto call = std::make_unique<Call>(Call{this, op});
+  auto call = std::make_unique<Call>(Call{link, op});
   struct Copy {
     cuda::DevicePointer device;
     char *host;
@@ -87,9 +95,10 @@ dpc_status_t StagedComm::move(const dpc_comm_op_t &op) {
 
 void StagedComm::runCall(void *data) {
   const Call &call = *static_cast<const Call *>(data);
-  StagedComm &comm = *call.comm;
-  if (comm.hasFailed)
+  std::lock_guard<std::mutex> running(call.link->mutex);
+  if (!call.link->comm || call.link->comm->hasFailed)
     return;
+  StagedComm &comm = *call.link->comm;
   const dpc_status_t status = comm.run(call.op);
   if (status == DPC_OK)
     return;

@@ -25,9 +25,15 @@ public:
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
 private:
-  /// The operations that one call of the host function performs together.
+  /// What host functions share with the communicator. It outlives the communicator if the device
+  /// has failed: the driver may then still run a host function, and no call waits for its end.
+  struct Link {
+    std::mutex mutex; // held while a host function runs
+    StagedComm *comm; // null after the communicator is gone
+  };
+  /// The operation that one call of the host function performs.
   struct Call {
-    StagedComm *comm;
+    std::shared_ptr<Link> link;
     dpc_comm_op_t op;
   };
 
@@ -40,11 +46,13 @@ private:
   char *mirrorOf(const void *at) const;
 
   char *const mirror;
+  const std::shared_ptr<Link> link;
   bool isRegistered = false;
   bool keepsCalls = false;
   /// Calls that the stream still needs. A captured graph runs keptCalls again and
   /// again, so they are never freed; `calls` are needed only in the current run.
-  std::vector<std::unique_ptr<Call>> keptCalls, calls;
+  using Calls = std::vector<std::unique_ptr<Call>>;
+  Calls keptCalls, calls;
   /// Set by the first host function that fails. Later host functions then do
   /// nothing.
   std::atomic<bool> hasFailed{false};

@@ -2,6 +2,7 @@
 #include "test/cuda_emulator/driver/Capture.h"
 
 #include "test/cuda_emulator/base/Options.h"
+#include "test/cuda_emulator/driver/Calls.h"
 
 #include <algorithm>
 
@@ -51,7 +52,7 @@ void GraphState::run(std::mt19937 &random) const {
     const size_t at = choose(ready, random);
     const unsigned node = ready[at];
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(at));
-    if (nodes[node].run)
+    if (nodes[node].run && !isContextLost()) // see Streams.cpp
       nodes[node].run();
     for (unsigned next : followers[node])
       if (!--missing[next])
