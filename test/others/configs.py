@@ -5,6 +5,9 @@ from collections import namedtuple
 
 # name: the axes of the mesh, those that cut the batch, the other flags
 PLAIN = [
+    ('data1', 'data=1', 'data', []),
+    ('f32', 'data=1', 'data', ['--precision=f32']),
+    ('data2-f32', 'data=2', 'data', ['--precision=f32', '--zero=2']),
     ('data2', 'data=2', 'data', []),
     *((f'model{n}', f'model={n}', '', []) for n in (2, 3, 4, 8)),
     ('data2-model2', 'data=2,model=2', 'data', []),
@@ -112,7 +115,9 @@ def configurations(seed, parameters, inputs, nodes, has_state, has_rows):
     result = []
     for name, mesh, batch, flags in PLAIN + DIVIDED + PIPED + REPEATED + ASKED:
         axes = {axis: int(extent) for axis, extent in (each.split('=') for each in mesh.split(','))}
-        flags = ['--precision=f64', f'--mesh={mesh}', *flags]
+        precision = next((flag.split('=')[1] for flag in flags if flag.startswith('--precision=')), 'f64')
+        flags = [f'--precision={precision}', f'--mesh={mesh}',
+                 *(flag for flag in flags if not flag.startswith('--precision='))]
         if name.startswith('shard'):
             flags += draw_requests(random.Random(f'{seed} {name}'), parameters, inputs, nodes, axes,
                                    batch.split(',') if batch else [])
@@ -122,7 +127,7 @@ def configurations(seed, parameters, inputs, nodes, has_state, has_rows):
         ranks = 1
         for extent in axes.values():
             ranks *= extent
-        config = {'name': name, 'flags': flags, 'ranks': ranks, 'precision': 'f64'}
+        config = {'name': name, 'flags': flags, 'ranks': ranks, 'precision': precision}
         if name.endswith('resume'):
             config['resume'] = True
         parts = [flag.split('=')[1] for flag in flags if flag.startswith('--microbatches=')]

@@ -104,6 +104,23 @@ def resnet():
                   norm_layer=lambda channels, **_: nn.GroupNorm(4, channels))
 
 
+def dense():
+    """A DenseNet: each layer concatenates its result to all those before it. Groups are normed, not batches."""
+    from timm.models.densenet import DenseNet
+    return DenseNet(growth_rate=12, block_config=(2, 2), num_classes=5, bn_size=2, norm_layer=grouped_norm)
+
+
+def poolformer():
+    """A PoolFormer: poolings mix the tokens."""
+    from timm.models.metaformer import MetaFormer, Pooling
+    return MetaFormer(num_classes=5, depths=(1, 1, 1, 1), dims=(12, 24, 24, 24), token_mixers=Pooling,
+                      layer_scale_init_values=None, use_mlp_head=False)
+
+
+def grouped_norm(channels, **_):
+    return nn.Sequential(nn.GroupNorm(4, channels), nn.ReLU())
+
+
 def vectors(rng, rows):
     return {'x': rng.standard_normal((rows, 8, 12)).astype(np.float32),
             'label': rng.standard_normal((rows, 8, 6)).astype(np.float32)}
@@ -168,5 +185,17 @@ MODELS = {
     'experts': model(families.Experts, language, 'torchscript-training', True, LAMB),
     'dense_experts': model(DenseExperts, language, 'default', True, ADAMW),
     'unet': model(small.UNet, small.unet_data, 'torchscript-training', True, MOMENTUM),
+    'falcon': model(face('FalconForCausalLM', 'FalconConfig', hidden_size=48, num_hidden_layers=2, num_attention_heads=6,
+                         vocab_size=families.VOCABULARY, multi_query=True, parallel_attn=True, hidden_dropout=0.,
+                         attention_dropout=0., bos_token_id=0, eos_token_id=1), language, 'default', True, ADAMW),
+    'stablelm': model(apart(face('StableLmForCausalLM', 'StableLmConfig', partial_rotary_factor=0.5, hidden_dropout=0.,
+                                 attention_dropout=0., use_qkv_bias=True, num_key_value_heads=3, **SIX)), language,
+                      'default', False, 'adam,lr=0.003', clip=0.5),
+    'granite': model(face('GraniteForCausalLM', 'GraniteConfig', num_key_value_heads=2, embedding_multiplier=2.,
+                          residual_multiplier=0.5, logits_scaling=2., **SIX), language, 'torchscript-training', True,
+                     LAMB),
+    'densenet': model(apart(dense), images(16), 'default', False, MOMENTUM),
+    'mnasnet': model(families.timm('mnasnet_small'), images(32), 'default', False, 'adam,lr=0.002'),
+    'poolformer': model(apart(poolformer), images(32), 'torchscript-training', False, ADAMW),
     'encoder': model(Encoder, vectors, 'torchscript-training', False, 'adam,lr=0.003', 'mse', clip=0.5),
 }
