@@ -235,6 +235,14 @@ void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
   });
 }
 
+void LoopEmitter::sequenceOfFound(int64_t extent, function_ref<Found(Index)> find,
+                                  function_ref<void(Index, Index)> body) {
+  sequence(extent, [&](Index i) {
+    const Found found = find(i);
+    when(found.condition, [&] { body(i, found.index); });
+  });
+}
+
 Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest, ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
   return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true, nullptr, initial, body);

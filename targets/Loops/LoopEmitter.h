@@ -67,6 +67,16 @@ public:
   /// Emits a loop whose iterations run in order and return no values. An iteration
   /// may read memory that an earlier iteration wrote.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
+  /// What `find` of sequenceOfFound says of a number: whether the body runs for it (null: it
+  /// does), and an index that the body gets.
+  struct Found {
+    mlir::Value condition;
+    Index index;
+  };
+  /// As `sequence`, but runs `body` only for the numbers that `find` chooses. `find` stores nothing
+  /// and reads nothing that `body` writes, so that threads may look at several numbers at once.
+  virtual void sequenceOfFound(int64_t extent, llvm::function_ref<Found(Index i)> find,
+                               llvm::function_ref<void(Index i, Index found)> body);
   /// As `loop`, for i = first, first + 1, .. below `end`. `first` and `end` are i64
   /// values in [0, highest] that the emitted code computes.
   Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,

@@ -54,6 +54,8 @@ public:
   Values reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
                 llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
                 llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine) override;
+  void sequenceOfFound(int64_t extent, llvm::function_ref<Found(Index)> find,
+                       llvm::function_ref<void(Index, Index)> body) override;
   int64_t getSumTerms() const override;
   void meet() override;
   mlir::Value getScratch(int64_t bytes) override;

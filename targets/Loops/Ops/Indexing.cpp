@@ -186,16 +186,16 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
         e.store(op.getResult(), zero, (line * extent + row) * inner + b[0]);
       });
       e.meet();
-      e.sequence(count, [&](Index i) {
+      auto find = [&](Index i) -> LoopEmitter::Found {
         auto [row, inside] =
             e.readCheckedIndex(op.getIndices(), ElementIndex(e, indexShape, i), extent);
-        Index to = row;
-        e.when(e.both(inside, owners.owns(e, part, row)), [&] {
-          e.forEach({inner}, [&](ArrayRef<Index> b) {
-            ElementIndex from(e, updateShape, (line * count + i) * inner + b[0]);
-            combineInto(e, ScatterKind::add, op.getResult(), (line * extent + to) * inner + b[0],
-                        e.read(op.getUpdates(), from));
-          });
+        return {e.both(inside, owners.owns(e, part, row)), row};
+      };
+      e.sequenceOfFound(count, find, [&](Index i, Index to) {
+        e.forEach({inner}, [&](ArrayRef<Index> b) {
+          ElementIndex from(e, updateShape, (line * count + i) * inner + b[0]);
+          combineInto(e, ScatterKind::add, op.getResult(), (line * extent + to) * inner + b[0],
+                      e.read(op.getUpdates(), from));
         });
       });
     };
@@ -321,7 +321,7 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
         e.store(op.getResult(), e.read(op.getInput(), index), index.number());
       });
       e.meet();
-      e.sequence(tuples, [&](Index tuple) {
+      auto find = [&](Index tuple) -> LoopEmitter::Found {
         SmallVector<Index> at = e.delinearize(tuple, indexShape.drop_back());
         Index unit = e.constant(0);
         Value inside;
@@ -333,12 +333,13 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
           inside = e.both(inside, isInside);
           unit = unit + row * strides[batch + i];
         }
-        e.when(e.both(inside, owners.owns(e, part[0], unit)), [&] {
-          e.forEach({slice}, [&](ArrayRef<Index> b) {
-            ElementIndex from(e, updateShape, tuple * slice + b[0]);
-            combineInto(e, op.getKind(), op.getResult(), unit * slice + b[0],
-                        e.read(op.getUpdates(), from));
-          });
+        return {e.both(inside, owners.owns(e, part[0], unit)), unit};
+      };
+      e.sequenceOfFound(tuples, find, [&](Index tuple, Index unit) {
+        e.forEach({slice}, [&](ArrayRef<Index> b) {
+          ElementIndex from(e, updateShape, tuple * slice + b[0]);
+          combineInto(e, op.getKind(), op.getResult(), unit * slice + b[0],
+                      e.read(op.getUpdates(), from));
         });
       });
     });

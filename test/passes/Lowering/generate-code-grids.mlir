@@ -234,10 +234,13 @@ func.func @narrow_product_has_no_tiles(%x: tensor<40x24xf32>, %y: tensor<24x15xf
 // -----
 
 // A block owns rows of a table, and adds to them, in their order, the updates
-// that are theirs: its threads share a row.
+// that are theirs: its threads share a row. The lanes of a warp look at 32 indices at once.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 500, threads = 64, buffers = [0, 1, 2]>]
 // CHECK: nvvm.barrier0
+// CHECK: nvvm.vote.ballot.sync
+// CHECK: llvm.intr.ctpop
+// CHECK: llvm.intr.cttz
 func.func @block_owns_table_rows(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64xf32> {
   %0 = nn.kernel (%x, %y : tensor<300x64xf32>, tensor<300xi64>) {
   ^bb0(%a: tensor<300x64xf32>, %b: tensor<300xi64>):

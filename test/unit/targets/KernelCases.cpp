@@ -36,6 +36,7 @@ static const std::vector<dpc::test::OpCase> kernels = {
     // Fills whose parts are shared by many, and whose updates fall on one element in an order that shows.
     {"nn.scatter_add %a, %b dim 0 : tensor<300x70xf64>, tensor<300xi64> -> tensor<7x70xf64>", {{"300x70xf64"}, {"300xi64", 0, 6}}},
     {"nn.scatter_add %a, %b dim 1 : tensor<3x90x2xf64>, tensor<90xi32> -> tensor<3x600x2xf64>", {{"3x90x2xf64"}, {"90xi32", 0, 599}}},
+    {"nn.scatter_add %a, %b dim 0 : tensor<64x70xf64>, tensor<64xi64> -> tensor<40x70xf64>", {{"64x70xf64"}, {"64xi64", 0, 39}}},
     {"nn.scatter_elements none %a, %c, %b dim 0 : tensor<50xf64>, tensor<200xi64>, tensor<200xf64>", {{"50xf64"}, {"200xf64"}, {"200xi64", 0, 49}}},
     {"nn.scatter_elements none %a, %c, %b dim 0 : tensor<9x40xf64>, tensor<30x7xi64>, tensor<30x7xf64>", {{"9x40xf64"}, {"30x7xf64"}, {"30x7xi64", 0, 8}}},
     {"nn.scatter_nd none %a, %c, %b : tensor<30x40xf64>, tensor<90x1xi64>, tensor<90x40xf64>", {{"30x40xf64"}, {"90x40xf64"}, {"90x1xi64", 0, 29}}},
