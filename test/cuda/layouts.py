@@ -14,6 +14,9 @@ DIVIDED = [('mlp', 'data=2', 1, '1'), ('bn_cnn', 'data=2', 1, '2'), ('gpt2', 'da
 REPEATED = [('bn_cnn', 'data=2', 1, ()), ('gpt2', 'data=2', 2, ('--zero=3',)), ('llama', 'data=2,model=2', 1, ())]
 # With messages, or with several kinds of collectives.
 FIRST = [('mlp', 'pipe=2', 2, ()), ('gpt2', 'data=2,pipe=2', 2, ('--zero=2',))]
+# On devices of several sizes: case, mesh, precision, further flags.
+DEVICES = [('gpt2', 'data=2', 'bf16', ()), ('llama', '', 'f32', ()), ('llama', '', 'bf16', LIBRARY),
+           ('bn_cnn', 'data=2', 'f32', ()), ('gpt2', '', 'tf32', ())]
 
 
 def check_layout(runner, case, mesh, microbatches, comm, want, extra=()):
@@ -49,6 +52,19 @@ def check_modes(runner, case, mesh='', comms=('nccl',), extra=()):
                 want = got
                 ways += 1
     return f'{ways} ways'
+
+
+def check_devices(runner, case, mesh, precision, extra=()):
+    """Devices with more multiprocessors, which run threads and blocks in another order: the same bytes."""
+    stem = compile_cuda(runner, case, mesh=mesh, precision=precision, extra=extra)
+    want = None
+    for multiprocessors, order in ('108', 'forward'), ('132', 'reverse'), ('132', 'random'):
+        got = read_run(train(runner, case, stem, f'devices.{multiprocessors}.{order}', 3, '--comm=local',
+                             DPC_EMU_MULTIPROCESSORS=multiprocessors, DPC_EMU_ORDER=order))
+        if want is not None and got != want:
+            raise interp.Failed(f'{multiprocessors} multiprocessors, threads {order}: another state')
+        want = got
+    return '3 devices'
 
 
 def check_buckets(runner, case, mesh):
@@ -96,5 +112,8 @@ def tests(runner):
     yield 'ranks, library graphs and streams', check_modes, ('gpt2', 'data=2', COMMS, LIBRARY)
     for case in interp.CASES if os.environ.get('DPC_LONG') else ('mlp', 'bn_cnn', 'lstm'):
         yield f'{case} graphs and streams', check_modes, (case,)
+    for case, mesh, precision, flags in DEVICES:
+        yield (' '.join([f'devices {case} {mesh or "one rank"} {precision}', *(flag.lstrip('-') for flag in flags)]), check_devices,
+               (case, mesh, precision, flags))
     yield 'ranks, buckets', check_buckets, ('gpt2', 'data=2')
     yield 'ranks, one device staged', check_shared_device, ('mlp',)

@@ -67,6 +67,7 @@ static Options fromEnvironment() {
   options.kernelMicros = number("DPC_EMU_KERNEL_US", 0);
   options.graceMillis = number("DPC_EMU_GRACE_MS", 500);
   options.devices = number("DPC_EMU_DEVICES", 8);
+  options.multiprocessors = number("DPC_EMU_MULTIPROCESSORS", 4);
   options.capability = number("DPC_EMU_SM", 80);
   options.memoryMegabytes = number("DPC_EMU_MEMORY_MB", 4096);
   options.threads = number("DPC_EMU_THREADS", std::max(1u, std::thread::hardware_concurrency()));

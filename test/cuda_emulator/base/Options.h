@@ -25,6 +25,7 @@ struct Options {
   unsigned kernelMicros;    // KERNEL_US: a kernel sleeps so long and computes nothing
   unsigned graceMillis;     // GRACE_MS: lazy streams go on when the host is silent so long
   unsigned devices;         // DEVICES
+  unsigned multiprocessors; // MULTIPROCESSORS of each
   unsigned capability;      // SM: 80 or 90
   unsigned memoryMegabytes; // MEMORY_MB of each device
   unsigned threads;         // THREADS: host threads that run blocks

@@ -209,7 +209,7 @@ Result cuDeviceGetAttribute(int *value, DeviceAttribute attribute, Device device
     *value = 65536;
     return Result::success;
   case DeviceAttribute::multiprocessorCount:
-    *value = 4;
+    *value = static_cast<int>(Options::get().multiprocessors);
     return Result::success;
   case DeviceAttribute::computeMode:
     *value = 0;
