@@ -8,7 +8,11 @@ from runs import HERE, LIBRARY, MICROBATCHES, TOLERANCES, compare, compile_cuda,
 TF32_CASES = 'mlp', 'gpt2', 'llama'
 # Mixed precision: case, mesh, type, further flags.
 NARROW = [('gpt2', '', 'bf16', ()), ('gpt2', 'data=2', 'bf16', ('--zero=3',)), ('bn_cnn', 'data=2', 'f16', ()),
-          ('llama', 'model=2', 'bf16', ()), ('lstm', '', 'f16', ()), ('mlp', 'data=2', 'bf16', ('--grad-reduce=bf16',))]
+          ('llama', 'model=2', 'bf16', ()), ('lstm', '', 'f16', ()), ('mlp', 'data=2', 'bf16', ('--grad-reduce=bf16',)),
+          ('gpt2', 'data=2', 'bf16', ('--microbatches=2', '--zero=2')), ('llama', '', 'bf16', ('--remat=full',)),
+          ('gpt2', 'pipe=2', 'bf16', ('--microbatches=2', '--schedule=1f1b')), ('gpt2', '', 'bf16', ('--sums=ordered',)),
+          ('llama', 'data=2,model=2', 'bf16', ('--sums=ordered', '--zero=3')),
+          ('llama', 'data=2,pipe=2', 'bf16', ('--microbatches=2', '--remat=full', '--grad-reduce=bf16'))]
 
 
 def check_training(runner, case, microbatches, precision, want, extra=(), notes=None, **variables):

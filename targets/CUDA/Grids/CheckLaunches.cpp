@@ -42,9 +42,7 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
                      group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
   if (isTiles) {
     auto rule = cast<GridFillOpInterface>(group.stages[0].roots[0]);
-    SmallVector<TileGrid> grids = rule.getGrids(gridOptionsOf(options, /*mayDivide=*/true));
-    if (launch.phase.count != grids.size())
-      grids = rule.getGrids(gridOptionsOf(options, /*mayDivide=*/false));
+    SmallVector<TileGrid> grids = rule.getGrids(gridOptionsOf(options, launch));
     if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
       return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
                        launch.phase.number, launch.phase.count, grids.size());

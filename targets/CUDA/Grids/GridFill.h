@@ -30,8 +30,10 @@ struct GridOptions {
       : GridOptions(/*mayDivide=*/false, emitter.orderedSums, emitter.usesTf32) {}
 };
 
-inline GridOptions gridOptionsOf(const LaunchPlanOptions &options, bool mayDivide) {
-  return {mayDivide, options.keepsOrder, options.calls.tf32};
+/// The options for the grids of a fill rule's launches, one of which is `launch`. If a library may
+/// compute the group, it must be one launch.
+inline GridOptions gridOptionsOf(const LaunchPlanOptions &options, const Launch &launch) {
+  return {!options.keepsOrder && !launch.call, options.keepsOrder, options.calls.tf32};
 }
 
 } // namespace dpc

@@ -358,9 +358,7 @@ private:
     const bool isDivided = launch.call && !launch.call->isComplete;
     if (isDivided)
       launch.group.stages.truncate(1);
-    // If a library may compute the group, it must be one launch.
-    SmallVector<TileGrid> grids =
-        rule.getGrids(gridOptionsOf(options, !options.keepsOrder && !launch.call));
+    SmallVector<TileGrid> grids = rule.getGrids(gridOptionsOf(options, launch));
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {
       launch.phase.number = number;
