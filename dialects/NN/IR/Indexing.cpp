@@ -159,14 +159,15 @@ static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef 
 
 /// Adds the loops of `input` and of `indices` to `rule`. Along each dimension except
 /// `dimension`, the extent of `indices` is a loop that both tensors share. If `input` is
-/// longer along this dimension, its remaining indices are a loop of their own. No axis
-/// may cut `dimension` of either tensor.
+/// longer along this dimension, its remaining indices are a loop of their own. Along `dimension`,
+/// the loop of `input` has the kind `indexed`, and no axis may cut `indices`.
 static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
-                            int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
+                            int64_t dimension, LoopKind indexed, ValueLoops &inputDims,
+                            ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {
     int64_t all = input.getDimSize(d), covered = indices.getDimSize(d);
     if (d == dimension) {
-      inputDims.push_back(ShardingRule::dim(rule.addLoop(all, LoopKind::whole)));
+      inputDims.push_back(ShardingRule::dim(rule.addLoop(all, indexed)));
       indexDims.push_back(ShardingRule::dim(rule.addLoop(covered, LoopKind::whole)));
       continue;
     }
@@ -198,8 +199,8 @@ int64_t GatherElementsOp::getBytes() { return gatherBytes(getIndices(), getResul
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(2);
-  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), rule.operands[0],
-                  rule.operands[1]);
+  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), LoopKind::sum,
+                  rule.operands[0], rule.operands[1]);
   rule.results = {rule.operands[1]};
   rule.additiveSets = {{0}};
   return rule;
@@ -223,8 +224,8 @@ int64_t ScatterElementsOp::getFlops() { return typeOf(getUpdates()).getNumElemen
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(2);
-  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), rule.operands[0],
-                  rule.operands[1]);
+  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), LoopKind::whole,
+                  rule.operands[0], rule.operands[1]);
   rule.operands.push_back(rule.operands[1]);
   rule.results = {rule.operands[0]};
   rule.additiveSets = scatterAdditive(getKind());

@@ -83,10 +83,12 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
   let summary = "Takes one element for each index";
   let description = [{
     result[a, i, b] = input[a, indices[a, i, b], b], with i along `dimension`.
-    Gradient: `nn.scatter_elements add` into zeros.
+    Gradient: `nn.scatter_elements add` into zeros. If an axis cuts `dimension` of the
+    input, the results are partial sums: elements that another device has count as 0.
 
-    Frontends (GatherElements), VJPs and `dpc-form-batch-gathers` create the op. It
-    becomes one kernel.
+    Frontends (GatherElements), VJPs, `dpc-form-batch-gathers` and the decomposition of
+    `nn.cross_entropy` create the op. It becomes one kernel, or is part of the kernel of
+    the loss.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>) {

@@ -4,12 +4,14 @@
 #include "dialects/NN/IR/Loss.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Indexing.h"
 #include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace dpc;
@@ -136,6 +138,19 @@ static LabelMasks buildMasks(Expressions e, CrossEntropyOp op) {
           e.compare(Comparison::eq, labels, ignoreIndex)};
 }
 
+/// The logit of each label. It is 0 for labels that are no class, e.g. ignoreIndex.
+static Value pickLabels(Expressions e, CrossEntropyOp op) {
+  Value x = op.getLogits(), labels = op.getLabels();
+  SmallVector<int64_t> column(typeOf(x).getShape());
+  const auto dimension = static_cast<int64_t>(op.getDimension());
+  const int64_t classes = std::exchange(column[dimension], 1);
+  Value isClass = e.make<AndOp>(e.compare(Comparison::ge, labels, 0),
+                                e.compare(Comparison::lt, labels, static_cast<double>(classes)));
+  Value safe = e.reshape(e.select(isClass, labels, e.splatLike(labels, 0)), column);
+  Value taken = e.reshape(e.make<GatherElementsOp>(x, safe, dimension), typeOf(labels).getShape());
+  return e.select(isClass, taken, e.splatLike(taken, 0));
+}
+
 SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   Expressions e{builder, getLoc()};
   Value x = getLogits();
@@ -146,7 +161,7 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   Value shifted = e.sub(x, e.broadcastAlong(largest, shape, {dimension}));
   Value logSumExp = e.add(largest, e.log(e.sum(e.exp(shifted), {dimension})));
   LabelMasks masks = buildMasks(e, *this);
-  Value picked = e.sum(e.select(masks.oneHot, x, e.splatLike(x, 0)), {dimension});
+  Value picked = pickLabels(e, *this);
   Value losses = e.sub(logSumExp, picked);
   if (smoothing != 0) {
     Value mean = e.mul(e.sum(x, {dimension}), 1.0 / classes);

@@ -124,6 +124,9 @@ static Value spreadOver(PartitionContext &context, Value inside, ArrayRef<int64_
 }
 
 struct GatherModel : ModelOf<GatherModel, GatherOp> {
+  // No index that this device has is one of padding.
+  bool skipsPadding(Operation *, unsigned operand) const { return operand == 0; }
+
   Values partition(Operation *op, PartitionContext &context, ValueRange operands,
                    ArrayRef<Layout> operandLayouts, ArrayRef<Layout>) const {
     auto gather = cast<GatherOp>(op);
@@ -162,6 +165,25 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
       updates = e.select(inside, updates, e.splatLike(updates, 0));
     }
     return SmallVector<Value>{e.make<ScatterAddOp>(type, updates, indices, d)};
+  }
+};
+
+struct GatherElementsModel : ModelOf<GatherElementsModel, GatherElementsOp> {
+  // No index that this device has is one of padding.
+  bool skipsPadding(Operation *, unsigned operand) const { return operand == 0; }
+
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout>) const {
+    auto gather = cast<GatherElementsOp>(op);
+    Expressions e = context.expressions();
+    const auto d = static_cast<int64_t>(gather.getDimension());
+    const DimLayout &dim = operandLayouts[0].dims[d];
+    Value indices = maskIndices(context, operands[1], operandLayouts[1]);
+    if (shardedAxes(dim).empty())
+      return SmallVector<Value>{e.make<GatherElementsOp>(operands[0], indices, d)};
+    auto [local, held] = context.localIndices(indices, dim);
+    Value taken = e.make<GatherElementsOp>(operands[0], local, d);
+    return SmallVector<Value>{e.select(held, taken, e.splatLike(taken, 0))};
   }
 };
 
@@ -234,7 +256,7 @@ void dpc::registerPartitionModels(DialectRegistry &registry) {
     PadOp::attachInterface<PadModel>(*context);
     GatherOp::attachInterface<GatherModel>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);
-    GatherElementsOp::attachInterface<IndexedModel<GatherElementsOp, 1>>(*context);
+    GatherElementsOp::attachInterface<GatherElementsModel>(*context);
     ScatterElementsOp::attachInterface<IndexedModel<ScatterElementsOp, 1>>(*context);
     GatherNDOp::attachInterface<IndexedModel<GatherNDOp, 1>>(*context);
     ScatterNDOp::attachInterface<IndexedModel<ScatterNDOp, 1>>(*context);

@@ -23,6 +23,10 @@ def PartitionOpInterface : OpInterface<"PartitionOpInterface"> {
            "::mlir::ValueRange":$operands,
            "::llvm::ArrayRef<::dpc::dist::Layout>":$operandLayouts,
            "::llvm::ArrayRef<::dpc::dist::Layout>":$resultLayouts)>,
+    InterfaceMethod<[{
+      Whether the ops that `partition` builds leave out the padding of operand `operand`. If
+      not, partitioning fills padding along reduced loops before.
+    }], "bool", "skipsPadding", (ins "unsigned":$operand), "", [{ return false; }]>,
   ];
 }
 

@@ -201,9 +201,10 @@ private:
   void maskReductions(Operation *op, PartitionContext &context, ArrayRef<Layout> from,
                       SmallVector<Value> &operands) {
     ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
+    auto model = dyn_cast<PartitionOpInterface>(op);
     for (unsigned o = 0; o < rule.operands.size(); ++o)
       for (unsigned d = 0; d < rule.operands[o].size(); ++d) {
-        if (!hasPadding(from[o].dims[d], mesh))
+        if (!hasPadding(from[o].dims[d], mesh) || (model && model.skipsPadding(o)))
           continue;
         std::optional<double> identity;
         for (const auto &segment : rule.operands[o][d])

@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/KernelGraph.h"
 
+#include "dialects/NN/IR/Indexing.h"
 #include "dialects/NN/IR/JoinedKernels.h"
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Rules.h"
@@ -187,6 +188,14 @@ static double elementCost(FormulaOpInterface op, const ElementCosts &costs) {
   return cost;
 }
 
+/// Whether the result of `op` is few elements of its operand, at positions that an index tensor has.
+static bool picksFew(Operation &op) {
+  const int64_t kFew = 32; // one of so many
+  auto gather = dyn_cast<nn::GatherElementsOp>(op);
+  return gather && nn::typeOf(gather.getResult()).getNumElements() * kFew <=
+                       nn::typeOf(gather.getInput()).getNumElements();
+}
+
 // A value is materialised (kept in memory) for any of these reasons:
 //
 // * The kernel returns the value, or a fill rule computes it.
@@ -196,8 +205,11 @@ static double elementCost(FormulaOpInterface op, const ElementCosts &costs) {
 // * One element costs a long loop, e.g. a sum over a row. In comparison, storing
 //   and loading the element costs little. As a root, it can share the loop with
 //   other roots over the same rows.
+// * Indices pick few elements of a large tensor, e.g. the logits of labels. As a root, the op
+//   shares the loop over the rows of this tensor. No later loop then needs the tensor, so that a
+//   result may have its memory.
 //
-// The results of ops that only move elements are materialised only for the first
+// The results of other ops that only move elements are materialised only for the first
 // reason, because computing an index again costs nothing.
 //
 // The cost of an element includes the cost of its operands, unless these are in
@@ -243,7 +255,7 @@ void KernelGraph::placeOnce(bool recompute) {
       continue;
     auto loops = dyn_cast<ElementOpInterface>(op);
     bool onlyMoves = !isa<ElementwiseOpInterface>(op) && loops && loops.getElementCost() == 0;
-    bool keep = isFilled(&op);
+    bool keep = isFilled(&op) || picksFew(op);
     Accesses mine;
     for (Value result : op.getResults()) {
       Accesses &reads = accesses[result];

@@ -65,6 +65,28 @@ func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
 
 // -----
 
+// A gather from a cut tensor with padding: padding is no element that a device has, so it keeps its value.
+// CHECK-LABEL: module @gathers_held_elements
+// CHECK-LABEL: @step(
+// CHECK-SAME: %[[X:.*]]: tensor<5x3xf32>
+// CHECK-SAME: %[[I:.*]]: tensor<5x1xi64>
+// CHECK: %[[LOCAL:.*]] = nn.sub %[[I]]
+// CHECK: %[[HELD:.*]] = nn.and
+// CHECK: %[[SAFE:.*]] = nn.select %[[HELD]], %[[LOCAL]]
+// CHECK: %[[TAKEN:.*]] = nn.gather_elements %[[X]], %[[SAFE]] dim 1 : tensor<5x3xf32>, tensor<5x1xi64>
+// CHECK: %[[PART:.*]] = nn.select %[[HELD]], %[[TAKEN]]
+// CHECK: dist.all_reduce sum %[[PART]] on @mesh ["data"]
+module @gathers_held_elements {
+func.func @step(%x: tensor<5x7xf32> {nn.arg = #nn.arg<parameter "x">, dist.layout = #dist.layout<"[5], [(7: data)]">},
+                %i: tensor<5x1xi64> {nn.arg = #nn.arg<input "i">})
+    -> (tensor<5x1xf32> {nn.result = #nn.result<metric "y">}) {
+  %0 = nn.gather_elements %x, %i dim 1 : tensor<5x7xf32>, tensor<5x1xi64> -> tensor<5x1xf32>
+  return %0 : tensor<5x1xf32>
+}
+}
+
+// -----
+
 // Indices in padding may be anything: they read row 0 of a whole table.
 // CHECK-LABEL: module @padded_indices_read_row_zero
 // CHECK-LABEL: @step(

@@ -647,6 +647,10 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x33xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
         "test.yield"(%t, %s) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x33xf64"}, {"9xi64", 0, 32}}},
+    // A label that is no class, and is ignored.
+    {R"(%l, %s = nn.cross_entropy %a, %b dim 1 {ignoreIndex = -1 : i64} : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+        %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+        "test.yield"(%t, %l) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x129xf64"}, {"9xi64", -1, 2}}},
     // A loss, its gradient by rows, and between them a sum over all rows.
     {R"(%l, %s = nn.cross_entropy %a, %b dim 1 {ignoreIndex = 3 : i64} : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>

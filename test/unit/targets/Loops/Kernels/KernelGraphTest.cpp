@@ -108,4 +108,21 @@ TEST(KernelGraph, ALongElementIsKeptThoughItIsReadOnce) {
   EXPECT_EQ(keptOps(rows, patient), (Names{"nn.sqrt"}));
 }
 
+TEST(KernelGraph, TheLogitsOfLabelsAreKept) {
+  auto loss = [](const std::string &classes) {
+    const std::string logits = "tensor<64x" + classes + "xf32>";
+    return "func.func @f(%x: " + logits + ", %y: tensor<64xi64>) -> tensor<64xf32> {\n" +
+           "%0 = nn.kernel(%x, %y : " + logits + ", tensor<64xi64>) {\n^bb0(%a: " + logits +
+           ", %b: tensor<64xi64>):\n%l, %s = nn.cross_entropy %a, %b dim 1 : " + logits +
+           ", tensor<64xi64> -> tensor<64xf32>, tensor<64xf32>\nnn.yield %l : tensor<64xf32>\n" +
+           "} -> tensor<64xf32>\nreturn %0 : tensor<64xf32>\n}";
+  };
+  ElementCosts patient;
+  patient.longElement = 1e9;
+  EXPECT_EQ(keptOps(loss("32").c_str(), patient),
+            (Names{"nn.reduce", "nn.gather_elements", "nn.select"}));
+  // They are no few elements of a small tensor.
+  EXPECT_EQ(keptOps(loss("31").c_str(), patient), (Names{"nn.reduce", "nn.select"}));
+}
+
 } // namespace
