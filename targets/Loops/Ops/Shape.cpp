@@ -2,6 +2,7 @@
 // whose elements are indices.
 
 #include "dialects/NN/IR/Shape.h"
+#include "dialects/NN/IR/Elementwise.h"
 #include "targets/Loops/Ops/Ops.h"
 #include "targets/Loops/Rules.h"
 
@@ -99,10 +100,13 @@ struct PadRule : ElementRule<PadRule, PadOp> {
   }
 
   /// Whether each element of the result may read an element of the input, needed or not. Then there
-  /// is no branch, and LLVM joins the reads of neighbours. The input must be in memory, and
-  /// neighbours that are computed together must need it together.
+  /// is no branch, and LLVM joins the reads of neighbours. The input must be in memory or a conversion
+  /// of a value in memory, and neighbours that are computed together must need it together.
   static bool isCheapToRead(PadOp op, LoopEmitter &e, ArrayRef<Index> at) {
-    return e.joinsNeighbours && isa<BlockArgument>(op.getInput()) &&
+    Value source = op.getInput();
+    while (auto convert = source.getDefiningOp<ConvertOp>())
+      source = convert.getInput();
+    return e.joinsNeighbours && isa<BlockArgument>(source) &&
            llvm::all_of(op.getInterior(), [](int64_t between) { return between == 0; }) &&
            IndexSpace::roundedDown(at.back(), typeOf(op.getInput()).getShape().back()).second > 1;
   }
