@@ -242,6 +242,7 @@ private:
         json.attribute("tf32", tf32);
         json.attribute("blocks", grid.getBlocks());
         json.attribute("threads", grid.getThreads());
+        json.attribute("sharedBytes", grid.getShared());
         writeBuffers(json, own);
         if (call)
           writeCall(json, call, all);

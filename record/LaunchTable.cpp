@@ -55,6 +55,7 @@ void LaunchTable::addKernel(LaunchOp launch) {
     record.kernel = getKernel(launch, grid.getEntry());
     record.blocks = static_cast<uint32_t>(grid.getBlocks());
     record.threads = static_cast<uint32_t>(grid.getThreads());
+    record.shared_bytes = static_cast<uint32_t>(grid.getShared());
     record.kind = DPC_LAUNCH_KERNEL;
     if (CallAttr call = grid.getCall())
       addCall(record, call, launch->getOperands());

@@ -92,6 +92,9 @@ struct KernelLaunch {
   /// A library call that may compute the results in place of the function. Both compute
   /// the same, except that they may add the terms of sums in another order.
   std::optional<LibraryCall> call;
+  /// Bytes of shared memory that a block asks for at the launch, besides those that the function
+  /// declares.
+  int64_t sharedBytes = 0;
   /// Whether one thread does all the work of the launch. Only reports use it.
   bool isLone = false;
   /// The ops that the launch computes, each with the element type of its first operand, e.g.

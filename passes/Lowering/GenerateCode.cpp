@@ -87,7 +87,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
         CallAttr call = launch.call ? attributeOf(&getContext(), *launch.call) : CallAttr();
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
                                          launch.threads, builder.getDenseI64ArrayAttr(buffers),
-                                         call, launch.isLone));
+                                         call, launch.isLone, launch.sharedBytes));
         ops.push_back(builder.getStringAttr(launch.ops));
       }
       if (launches.empty())

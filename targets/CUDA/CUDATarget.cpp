@@ -147,7 +147,9 @@ protected:
 
 private:
   static LaunchPlanOptions launchOptions(const CodeOptions &options) {
-    return {callOptions(options), options.orderedSums};
+    // Devices of compute capability 8 have 99 KiB or more for a block, and those of 9 have 227 KiB.
+    const int64_t kibibytes = options.processor == "sm_90" ? 227 : 99;
+    return {callOptions(options), options.orderedSums, kibibytes * 1024};
   }
   static CallOptions callOptions(const CodeOptions &options) {
     return {options.products, options.tf32};

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import onnx
 from onnx import helper
 
@@ -85,6 +86,31 @@ def check_accesses(runner, case):
     if not row or (int(row[1]), row[2]) != (len(launches), f'{moved:.4g}'):
         raise interp.Failed(f'{len(launches)} launches that move {moved} GB, but the table says {run.stdout[:300]}')
     return f'{len(launches)} launches, {moved:.4g} GB'
+
+
+def check_rows(runner):
+    """The loss and its gradient read long rows of logits once: a block copies its row to shared memory."""
+    rows, classes = 128, 16000  # 64 kB: more than a block has without asking
+    model, folder = (os.path.join(runner.folder, 'rows' + end) for end in ('.onnx', ''))
+    onnx.save(helper.make_model(helper.make_graph(
+        [helper.make_node('MatMul', ['x', 'w'], ['logits'])], 'g',
+        [helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, [rows, 4])],
+        [helper.make_tensor_value_info('logits', onnx.TensorProto.FLOAT, [rows, classes])],
+        [helper.make_tensor('w', onnx.TensorProto.FLOAT, [4, classes], np.zeros(4 * classes))]),
+        opset_imports=[helper.make_opsetid('', 17)]), model)
+    run = subprocess.run([sys.executable, os.path.join(ROOT, 'bench', 'accesses.py'), '--blocks=2', '--keep=' + folder, model,
+                          '--loss=cross-entropy', '--optimizer=sgd,lr=0.1'],
+                         capture_output=True, text=True, env={**os.environ, 'DPC_BIN': runner.tools}, timeout=300)
+    if run.returncode:
+        raise interp.Failed(f'exit {run.returncode}: {run.stderr.strip()[-300:]}')
+    losses = [launch for launch in read_counts(os.path.join(folder, 'counts'))[1]
+              if 'cross_entropy' in launch['kernel'] and launch['blocks'] == rows]
+    if not losses:
+        raise interp.Failed(f'no launch computes the loss: {run.stdout[:300]}')
+    ratio = max(launch['requested'] / launch['counted'] / (2 * 4 * classes) for launch in losses)
+    if not ratio < 1.6:  # a row of logits, one of gradients, and a number that all elements read from the cache
+        raise interp.Failed(f'a block requests {ratio:.3f} times the bytes of its rows')
+    return f'{ratio:.3f} times the bytes of rows'
 
 
 def check_counts(runner, case):
@@ -277,6 +303,7 @@ def tests(runner):
     yield 'no lone launches', check_no_lone, ()
     yield 'launch counts', check_counts, ('mlp',)
     yield 'accesses of some blocks', check_accesses, ('gpt2',)
+    yield 'rows in shared memory', check_rows, ()
     yield 'saved kernels', check_saved_kernels, ('gpt2',)
     yield 'estimates of saved kernels', check_estimates, ('gpt2',)
     for mesh in '', 'data=2':

@@ -65,6 +65,7 @@ template <typename Way, typename Kernel> void pass(Way way, Kernel &kernel) {
     way.text(launch.symbol);
     way.number(launch.blocks);
     way.number(launch.threads);
+    way.number(launch.sharedBytes);
     way.list(launch.buffers, [&](auto &buffer) { way.number(buffer); });
   });
   way.list(kernel.runs, [&](auto &run) {

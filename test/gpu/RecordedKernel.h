@@ -11,7 +11,7 @@ namespace dpc::test {
 /// A launch of a grid: the function, its extents, and the numbers of its buffers.
 struct RecordedLaunch {
   std::string symbol;
-  uint32_t blocks = 0, threads = 0;
+  uint32_t blocks = 0, threads = 0, sharedBytes = 0;
   std::vector<uint32_t> buffers;
 };
 

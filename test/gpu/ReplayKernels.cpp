@@ -75,7 +75,7 @@ public:
       for (uint32_t number : launch.buffers)
         parameters.push_back(&places[recorded.places[number]]);
       worked = works(driver.cuLaunchKernel(functions[i], launch.blocks, 1, 1, launch.threads, 1, 1,
-                                           0, stream, parameters.data(), nullptr),
+                                           launch.sharedBytes, stream, parameters.data(), nullptr),
                      launch.symbol.c_str());
     }
     left.clear();
@@ -98,11 +98,18 @@ public:
     if (!works(driver.cuModuleLoadDataEx(&module, kernel.ptx.c_str(), 0, nullptr, nullptr),
                "loading"))
       return false;
-    for (const RecordedLaunch &launch : kernel.launches)
+    for (const RecordedLaunch &launch : kernel.launches) {
       if (!works(
               driver.cuModuleGetFunction(&functions.emplace_back(), module, launch.symbol.c_str()),
               "cuModuleGetFunction"))
         return false;
+      if (launch.sharedBytes &&
+          !works(driver.cuFuncSetAttribute(functions.back(),
+                                           cuda::FunctionAttribute::maxDynamicSharedBytes,
+                                           static_cast<int>(launch.sharedBytes)),
+                 "cuFuncSetAttribute"))
+        return false;
+    }
     return true;
   }
 

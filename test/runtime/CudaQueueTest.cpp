@@ -103,6 +103,16 @@ TEST_F(CudaQueueTest, TakesAnImageThatTheDeviceRuns) {
   EXPECT_NE(refusal().find("CUDA: loading kernel add_one: "), std::string::npos);
 }
 
+// The emulated sm_80 has 163 KiB for a block, 48 of them without asking.
+TEST_F(CudaQueueTest, AsksForSharedMemory) {
+  tables.launches[1].shared_bytes = 163 << 10;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 21}));
+  tables.launches[1].shared_bytes = 164 << 10;
+  EXPECT_EQ(refusal(),
+            "kernel add_one: a block needs 167936 bytes of shared memory, and has 166912 "
+            "on this sm_80: compile the program for older devices too (--cuda-arch)");
+}
+
 // A sixteenth of the memory is for libraries, here 256 MiB of 4 GiB. One byte more does not fit.
 TEST_F(CudaQueueTest, LeavesMemoryToLibraries) {
   tiny.rank.arena_bytes = (3840ull << 20) - kSharedBytes + 1;

@@ -189,6 +189,11 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
          d.makeCuda(kImage);
          d.device.launches[1].threads = 1025;
        }},
+      {"launch 1: a block has 232449 bytes of shared memory",
+       [](Damaged &d) {
+         d.makeCuda(kImage);
+         d.device.launches[1].shared_bytes = (227 << 10) + 1;
+       }},
       {"launch 2: parameters 5 to 5 + 1 of 5",
        [](Damaged &d) { d.device.launches[2].first_param = 5; }},
       {"launch 2: parameters 6 to 6 + 1 of 5",

@@ -132,7 +132,8 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     `buffers`. The numbers count the operands of the kernel first, then its results, then its
     scratch memory. If there is a `call`, a library may compute the results of the launch in place
     of the function. `lone` marks a launch in which one thread does all the work; only reports use
-    it.
+    it. `shared` is the number of bytes of shared memory that each block asks for at the launch,
+    besides the shared memory that the function declares.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -149,7 +150,8 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
   let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
                         "::mlir::DenseI64ArrayAttr":$buffers,
                         OptionalParameter<"::dpc::exec::CallAttr">:$call,
-                        DefaultValuedParameter<"bool", "false">:$lone);
+                        DefaultValuedParameter<"bool", "false">:$lone,
+                        DefaultValuedParameter<"int64_t", "0">:$shared);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

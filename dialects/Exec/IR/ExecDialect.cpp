@@ -36,12 +36,17 @@ void ExecDialect::initialize() {
       >();
 }
 
+/// The most shared memory that a block has on any device (sm_90).
+static const int64_t kMostSharedBytes = 227 << 10;
+
 LogicalResult GridAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef entry,
                                int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers, CallAttr,
-                               bool) {
+                               bool, int64_t shared) {
   if (blocks < 1 || blocks > INT32_MAX || threads < 1 || threads > 1024)
     return emitError() << "a grid of " << blocks << " blocks of " << threads
                        << " threads is none that a device runs";
+  if (shared < 0 || shared > kMostSharedBytes)
+    return emitError() << "a grid has " << shared << " bytes of shared memory per block";
   for (int64_t buffer : buffers.asArrayRef())
     if (buffer < 0)
       return emitError() << "a grid has no buffer " << buffer;

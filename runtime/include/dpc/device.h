@@ -90,6 +90,8 @@ typedef struct dpc_launch_t {
   uint64_t call;             /**< CALL: call table index */
   uint64_t first_call_param; /**< CALL: param table index of the call's first buffer */
   uint64_t call_param_count; /**< CALL: number of the call's buffers, in consecutive entries */
+  uint32_t shared_bytes;     /**< CUDA, KERNEL, CALL: bytes of dynamic shared memory per block */
+  uint32_t reserved;
 } dpc_launch_t;
 
 /** The launches of a function: entries [first, first + count) of the launch

@@ -19,7 +19,7 @@ extern "C" {
  * in calls.h, and in the headers of the kinds of library calls (product.h). The
  * runtime refuses a program that was built for another version. The files that
  * programs write (checkpoints, parameters) do not depend on this version. */
-#define DPC_ABI_VERSION 11u
+#define DPC_ABI_VERSION 12u
 /** Stands for "no index" where a field has no group, metric, location, .. */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS 8u /**< the most dimensions that an array of the host may have */

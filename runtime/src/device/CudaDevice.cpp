@@ -199,7 +199,37 @@ dpc_status_t CudaDevice::load(const dpc_program_t &program, uint32_t rank) {
                   ("finding kernel " + std::string(kernel.name)).c_str()))
       return status;
   }
+  for (uint64_t i = 0; i < tables.launch_count; ++i)
+    if (dpc_status_t status = allowSharedMemory(tables, tables.launches[i]))
+      return status;
   return DPC_OK;
+}
+
+/// Asks for the dynamic shared memory of a launch, of which a block has little without asking.
+dpc_status_t CudaDevice::allowSharedMemory(const dpc_device_program_t &tables,
+                                           const dpc_launch_t &launch) {
+  if (!launch.shared_bytes)
+    return DPC_OK;
+  const cuda::Function kernel = functions[launch.kernel];
+  int allowed = 0, fixed = 0;
+  if (dpc_status_t status =
+          check(driver.cuDeviceGetAttribute(
+                    &allowed, cuda::DeviceAttribute::maxSharedMemoryPerBlockOptin, device),
+                "asking for the shared memory of a block"))
+    return status;
+  if (dpc_status_t status = check(
+          driver.cuFuncGetAttribute(&fixed, cuda::FunctionAttribute::staticSharedBytes, kernel),
+          "asking for the shared memory of a kernel"))
+    return status;
+  const int wanted = static_cast<int>(launch.shared_bytes);
+  if (wanted + fixed > allowed)
+    return fail(DPC_INVALID,
+                "kernel %s: a block needs %d bytes of shared memory, and has %d on this sm_%u: "
+                "compile the program for older devices too (--cuda-arch)",
+                tables.kernels[launch.kernel].name, wanted + fixed, allowed, arch);
+  return check(
+      driver.cuFuncSetAttribute(kernel, cuda::FunctionAttribute::maxDynamicSharedBytes, wanted),
+      "setting the shared memory of a kernel");
 }
 
 uint32_t rankOnHost(uint32_t rank, uint32_t worldSize, const uint32_t *hosts) {

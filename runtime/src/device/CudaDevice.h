@@ -61,6 +61,7 @@ private:
   /// code before PTX, and code for later devices before code for earlier ones.
   std::vector<const dpc_image_t *> findImages(const dpc_kernel_t &kernel) const;
   dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
+  dpc_status_t allowSharedMemory(const dpc_device_program_t &tables, const dpc_launch_t &launch);
 
   cuda::Device device = 0;
   cuda::Context context = nullptr;

@@ -210,7 +210,7 @@ dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro, const void *arg
       parameters.push_back(&pointer);
     const cuda::Result launched =
         driver.cuLaunchKernel(device.function(launch.kernel), launch.blocks, 1, 1, launch.threads,
-                              1, 1, 0, device.stream, parameters.data(), nullptr);
+                              1, 1, launch.shared_bytes, device.stream, parameters.data(), nullptr);
     if (launched == cuda::Result::success)
       return DPC_OK;
     return device.check(launched,

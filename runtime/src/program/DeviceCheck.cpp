@@ -115,10 +115,12 @@ dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t 
         (isText && image.data[image.bytes - 1] != 0))
       return fail(DPC_INVALID, "kernel %u: image %u is none", launch.kernel, i);
   }
-  constexpr uint32_t mostBlocks = INT32_MAX, mostThreads = 1024;
+  constexpr uint32_t mostBlocks = INT32_MAX, mostThreads = 1024, mostShared = 227 << 10;
   if (launch.blocks < 1 || launch.blocks > mostBlocks || launch.threads < 1 ||
       launch.threads > mostThreads)
     return fail(DPC_INVALID, "a grid of %u blocks of %u threads", launch.blocks, launch.threads);
+  if (launch.shared_bytes > mostShared)
+    return fail(DPC_INVALID, "a block has %u bytes of shared memory", launch.shared_bytes);
   return DPC_OK;
 }
 

@@ -23,13 +23,36 @@ static llvm::Error verifySums(const Launch &launch, const Launch *before, unsign
   return llvm::Error::success();
 }
 
+/// Checks the rows that launch `number` copies to shared memory, of which it has `bytes` bytes for
+/// other values.
+static llvm::Error verifyCopies(const KernelGraph &graph, const LaunchPlanOptions &options,
+                                const Launch &launch, int64_t bytes, unsigned number) {
+  if (launch.copied.empty())
+    return llvm::Error::success();
+  bytes += launch.getCopiedBytes() + LaunchPlan::kReservedBytes;
+  if (launch.kind != Launch::Kind::rows || launch.sums || bytes > options.mostSharedBytes)
+    return planError("launch {0} copies rows, and has {1} bytes of shared memory, of {2}", number,
+                     bytes, options.mostSharedBytes);
+  const llvm::MapVector<Value, RowReads> reads = findRowReads(graph, launch.group);
+  for (Value value : launch.copied) {
+    const auto found = reads.find(value);
+    const int64_t row = tensorBytes(value.getType()) / launch.group.rows.count;
+    if (found == reads.end() || !found->second.areInRow || row % LaunchPlan::kLeastCopy != 0)
+      return planError("launch {0} copies rows of {1} bytes that its loops do not stay in", number,
+                       row);
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOptions &options,
                                 const Launch &launch, unsigned number) {
   const LoopGroup &group = launch.group;
   if (group.stages.empty())
     return planError("launch {0} has nothing to do", number);
+  const int64_t mostThreads =
+      launch.copied.empty() ? LaunchPlan::kMaxThreads : LaunchPlan::kMostThreadsOfCopies;
   if (launch.blocks < 1 || launch.blocks > INT32_MAX || launch.threads < 1 ||
-      launch.threads > LaunchPlan::kMaxThreads)
+      launch.threads > mostThreads)
     return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
                      launch.threads);
   if (launch.threads % LaunchPlan::kWarp != 0)
@@ -104,7 +127,7 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
     bytes += Launch::bytesOfRow(value, group.rows.count);
   if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
     return planError("launch {0} has {1} bytes of shared memory", number, bytes);
-  return llvm::Error::success();
+  return verifyCopies(graph, options, launch, bytes, number);
 }
 
 /// Checks launch `number`, which is several launches.

@@ -154,6 +154,7 @@ void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
   llvm::SaveAndRestore inside(level, Level::block);
   if (launch->sums)
     return forEachRowOfBlock(rows, body);
+  copyRow(block, rows);
   body(block);
 }
 

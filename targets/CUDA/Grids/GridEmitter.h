@@ -118,6 +118,7 @@ private:
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
   mlir::LogicalResult emitParts(llvm::ArrayRef<Launch> parts, int64_t begin, unsigned ordinal);
+  void copyRow(Index row, int64_t rows);
   void forEachRowOfBlock(int64_t rows, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
   void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);

@@ -63,7 +63,8 @@ void GridFunction::beginEntry(const Launch &launch) {
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                         builder.getI64IntegerAttr(kBufferAlignment));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  entries.push_back({function, launch.blocks, launch.threads, std::nullopt, launch.isLone()});
+  entries.push_back({function, launch.blocks, launch.threads, std::nullopt, launch.isLone(),
+                     launch.getCopiedBytes()});
   entries.back().ops = opsOf(launch);
   e.beginLaunch(launch, name);
   memory.enter(function);
@@ -121,6 +122,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.threads = entry.threads;
   launch.call = entry.call;
   launch.isLone = entry.isLone;
+  launch.sharedBytes = entry.sharedBytes;
   launch.ops = entry.ops;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;

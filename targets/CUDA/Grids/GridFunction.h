@@ -27,6 +27,7 @@ private:
     int64_t blocks, threads;
     std::optional<LibraryCall> call;
     bool isLone = false;
+    int64_t sharedBytes = 0;
     std::string ops;
   };
 

@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 
@@ -35,6 +37,56 @@ Value GridEmitter::allocateShared(int64_t bytes) {
 Value GridEmitter::getScratch(int64_t bytes) {
   assert(level == Level::block && "only threads that share a part have scratch memory");
   return allocateShared(bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows in dynamic shared memory
+//===----------------------------------------------------------------------===//
+
+/// Copies a row of each value that the launch copies to shared memory. All threads of the block
+/// have their copies under way before they wait. From then on, the values are read there.
+void GridEmitter::copyRow(Index row, int64_t rows) {
+  if (launch->copied.empty())
+    return;
+  const unsigned kSharedSpace = NVVM::kSharedMemorySpace;
+  // The only variable of an image that other images could see, so its name is one of PTX. All
+  // entries of a kernel share it.
+  const StringRef name = "dpc_rows";
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    make<LLVM::GlobalOp>(LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
+                         LLVM::Linkage::External, name, Attribute(), /*alignment=*/16,
+                         kSharedSpace);
+  }
+  MLIRContext *context = builder.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
+  auto global = LLVM::LLVMPointerType::get(context, NVVM::kGlobalMemorySpace);
+  Value memory = make<LLVM::AddressOfOp>(pointer, name);
+  auto at = [&](Value base, Index offset) -> Value {
+    return make<LLVM::GEPOp>(base.getType(), builder.getI8Type(), base,
+                             ValueRange(materialize(offset)));
+  };
+  int64_t offset = 0;
+  for (Value value : launch->copied) {
+    const int64_t bytes = tensorBytes(value.getType()) / rows, piece = std::gcd<int64_t>(bytes, 16);
+    const Buffer whole = bufferOf(value);
+    Value to = at(memory, constant(offset)),
+          from = at(make<LLVM::AddrSpaceCastOp>(global, whole.address), row * bytes);
+    const std::string copy = "llvm.nvvm.cp.async." + std::string(piece == 16 ? "cg" : "ca") +
+                             ".shared.global." + std::to_string(piece);
+    dealToBlock(bytes / piece, {}, [&](Index number, ValueRange) {
+      make<LLVM::CallIntrinsicOp>(TypeRange(), builder.getStringAttr(copy),
+                                  ValueRange{at(to, number * piece), at(from, number * piece)});
+      return Values();
+    });
+    setBuffer(value, {make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context), to),
+                      whole.elementType, nn::typeOf(value).getNumElements() / rows});
+    offset += Launch::bytesOfRow(value, rows);
+  }
+  make<NVVM::CpAsyncCommitGroupOp>();
+  make<NVVM::CpAsyncWaitGroupOp>(uint32_t(0));
+  barrier();
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,11 @@ static const int64_t kLongRow = 4096;
 /// row. A step is one term of a reduction, or one element without a reduction.
 static const int64_t kShortRow = 64;
 
+/// Rows of fewer bytes stay in the cache of a multiprocessor while a block reads them repeatedly.
+static const int64_t kCachedRow = 32 * 1024;
+/// The shared memory that a device takes for each block, besides that of the block.
+static const int64_t kTakenBytes = 1024;
+
 /// The bytes of the widest access, and the most neighbours that a thread computes together.
 static const int64_t kAccessBytes = 16, kMostNeighbours = 8;
 /// A thread computes several neighbours only if so many threads are left.
@@ -52,6 +57,13 @@ static const int64_t kEnoughThreads = 1 << 16;
 
 int64_t Launch::bytesOfRow(Value value, int64_t rows) {
   return llvm::alignTo(tensorBytes(value.getType()) / rows, 16);
+}
+
+int64_t Launch::getCopiedBytes() const {
+  int64_t bytes = 0;
+  for (Value value : copied)
+    bytes += bytesOfRow(value, group.rows.count);
+  return bytes;
 }
 
 namespace {
@@ -284,8 +296,9 @@ private:
                      return nn::typeOf(value).getNumElements() == elements;
                    }));
       const int64_t all = ShapedType::getNumElements(nest.extents);
-      // A piece has consecutive numbers, so it does not cross the runs of a split row.
-      const int64_t run = rows.piecesOf(elements) > 1 ? rows.runOf(elements) : 0;
+      // A piece has consecutive numbers, so it does not cross the runs of a split row. Wide accesses
+      // are aligned, so rows must have complete pieces.
+      const int64_t run = rows.count > 1 ? rows.runOf(elements) : 0;
       while (pieces.elements > 1 && (all / pieces.elements < threads || run % pieces.elements != 0))
         pieces.elements /= 2;
     }
@@ -423,6 +436,25 @@ private:
     return false;
   }
 
+  /// Adds the long reductions of `stage`, which is in no loop over rows, with one row per element,
+  /// if they read long rows several times. Returns whether they do.
+  bool addCopiedRows(const LoopGroup::Stage &stage) {
+    LoopGroup group;
+    group.rows.count = stage.getElements();
+    group.stages.push_back(stage);
+    const std::optional<LoopNest> nest = nestOf(graph, stage.roots, group.rows);
+    if (group.rows.count == 1 || options.keepsOrder || !nest)
+      return false;
+    group.stages[0].nest = *nest;
+    Launch launch{Launch::Kind::rows, group};
+    if (canShareLoops(graph, group))
+      copyRows(launch, 0);
+    if (launch.copied.empty())
+      return false;
+    addRows(group, std::nullopt);
+    return true;
+  }
+
   void addStage(const LoopGroup::Stage &stage) {
     if (addStageWithSums(stage))
       return;
@@ -446,6 +478,8 @@ private:
       result.launches.back().pieces = {pieces};
       return;
     }
+    if (addCopiedRows(stage))
+      return;
     // If there are many elements, few threads per element keep a device busy, and have less to
     // combine.
     const auto work = static_cast<int64_t>(
@@ -496,9 +530,32 @@ private:
         }
     }
     launch.threads = threadsFor(work);
+    if (!sums)
+      copyRows(launch, bytes);
     result.launches.push_back(launch);
     if (sums)
       addSums(*sums);
+  }
+
+  /// Lets the blocks of `launch` copy long rows that they read several times. `bytes` is the shared
+  /// memory that the launch has for values that it computes.
+  void copyRows(Launch &launch, int64_t bytes) {
+    bytes += LaunchPlan::kReservedBytes;
+    const int64_t rows = launch.group.rows.count, most = options.mostSharedBytes;
+    for (const auto &[value, reads] : findRowReads(graph, launch.group)) {
+      const int64_t row = tensorBytes(value.getType()) / rows,
+                    size = Launch::bytesOfRow(value, rows);
+      if (reads.passes < 2 || !reads.areInRow || row < kCachedRow ||
+          row % LaunchPlan::kLeastCopy != 0 || bytes + size > most)
+        continue;
+      bytes += size;
+      launch.copied.push_back(value);
+    }
+    if (launch.copied.empty())
+      return;
+    const int64_t resident = std::max<int64_t>(1, (most + kTakenBytes) / (bytes + kTakenBytes));
+    const int64_t threads = LaunchPlan::kMostThreadsOfCopies / llvm::bit_ceil<uint64_t>(resident);
+    launch.threads = std::max(launch.threads, threads);
   }
 
   /// Adds the launch that adds up the partial sums of the launch before.

@@ -56,6 +56,9 @@ struct Launch {
   /// For the kind `rows`: the values whose current row is in the shared memory of
   /// the block.
   llvm::SmallVector<mlir::Value> shared;
+  /// For the kind `rows`: the values of which the block copies the current row to dynamic shared
+  /// memory, because its loops read it several times.
+  llvm::SmallVector<mlir::Value> copied = {};
   /// For the kind `tiles`: the number of this launch among those of the fill rule,
   /// which are consecutive. The last launch also computes the ops that follow the
   /// filled op.
@@ -70,6 +73,8 @@ struct Launch {
 
   /// The bytes of shared memory for one row, if `value` is divided into `rows` rows.
   static int64_t bytesOfRow(mlir::Value value, int64_t rows);
+  /// The bytes of dynamic shared memory of a block.
+  int64_t getCopiedBytes() const;
   /// The pieces of stage `stage`.
   Pieces getPieces(unsigned stage) const {
     return stage < pieces.size() ? pieces[stage] : Pieces();
@@ -103,6 +108,9 @@ struct LaunchPlanOptions {
   CallOptions calls;
   /// Whether every sum adds its terms in order.
   bool keepsOrder = false;
+  /// The most shared memory that a block may ask for, in bytes. With 0, it gets what every device
+  /// allows without a request.
+  int64_t mostSharedBytes = 0;
 };
 
 /// The launches of a kernel, in order.
@@ -111,9 +119,15 @@ struct LaunchPlan {
   /// shuffles.
   static constexpr int64_t kWarp = 32;
   static constexpr int64_t kMaxThreads = 256;
+  /// The most threads of a block that copies rows to shared memory: few such blocks run at once.
+  static constexpr int64_t kMostThreadsOfCopies = 1024;
   /// The bytes of shared memory that a launch may use: the 48 KiB that every device
   /// allows without a special request, less the memory that reductions use.
   static constexpr int64_t kSharedBytes = 47 * 1024;
+  /// The bytes that reductions use at most in a block.
+  static constexpr int64_t kReservedBytes = 2048;
+  /// The least bytes of an asynchronous copy to shared memory.
+  static constexpr int64_t kLeastCopy = 4;
 
   std::vector<Launch> launches;
 

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 
@@ -20,11 +22,30 @@ using namespace dpc;
 LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer, Index number) {
   if (!buffer.rowElements)
     return number;
-  return RowIndex(*this, rows, buffer.rowElements * rows.count).inRow(row, number);
+  Index inRow = RowIndex(*this, rows, buffer.rowElements * rows.count).inRow(row, number);
+  // Without the terms of the row, LLVM sees which elements are neighbours.
+  return joinsNeighbours ? flattened(inRow) : inRow;
+}
+
+/// The alignment of element `number` of a buffer in bytes, up to that of the widest access.
+static int64_t alignmentAt(LoopEmitter::Index number, int64_t elementBytes) {
+  const int64_t kMost = 16; // all buffers have it
+  const auto [variable, constant] = IndexSpace::splitConstant(number);
+  const int64_t divisor = isa<AffineConstantExpr>(variable)
+                              ? kMost
+                              : static_cast<int64_t>(variable.getLargestKnownDivisor());
+  return std::gcd(kMost, std::gcd(divisor * elementBytes, constant * elementBytes));
 }
 
 Value KernelEmitter::loadFrom(const Buffer &buffer, Index number) {
-  return loadAt(buffer.address, buffer.elementType, inBuffer(buffer, number));
+  Index place = inBuffer(buffer, number);
+  Value element = loadAt(buffer.address, buffer.elementType, place);
+  // LLVM does not find the alignment of shared memory, and joins only aligned accesses.
+  const int64_t bytes = buffer.elementType.getIntOrFloatBitWidth() / 8;
+  if (joinsNeighbours && buffer.rowElements && bytes)
+    if (const int64_t alignment = alignmentAt(place, bytes); alignment > bytes)
+      element.getDefiningOp<LLVM::LoadOp>().setAlignment(alignment);
+  return element;
 }
 
 void KernelEmitter::storeTo(const Buffer &buffer, Value element, Index number) {

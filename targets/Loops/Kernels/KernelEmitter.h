@@ -111,6 +111,9 @@ protected:
                        llvm::ArrayRef<Buffer> streams);
   /// The buffer of a value in memory, for code that loads element `number` itself.
   Buffer bufferToRead(mlir::Value value, Index number);
+  /// The buffer of a value in memory, for code that makes the accesses of other code possible, and
+  /// so need not record its own.
+  Buffer bufferOf(mlir::Value value) const { return buffers.find(value)->second; }
   virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
   /// Keeps element `number` of `value` in a register, for later readers in the current scope.
   void rememberElement(mlir::Value value, Index number, mlir::Value element) {

@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/LoopNest.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 
@@ -81,6 +82,19 @@ bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 /// computed the elements of the stage with the same number.
 bool canReadInLoops(const KernelGraph &graph, const LoopGroup &group, unsigned stage,
                     mlir::Value value);
+
+/// How the loops of a group over rows read a value in memory that they do not compute.
+struct RowReads {
+  /// The number of loops over the row that read it. Reads at positions from an index tensor do not
+  /// count.
+  unsigned passes = 0;
+  /// Whether each row of the loops reads only elements of the same row of the value.
+  bool areInRow = true;
+};
+
+/// The values that the loops of `group` read and do not compute, in the order of the reads.
+llvm::MapVector<mlir::Value, RowReads> findRowReads(const KernelGraph &graph,
+                                                    const LoopGroup &group);
 
 } // namespace dpc
 

@@ -49,8 +49,11 @@ public:
     return isLegal;
   }
 
+  /// After areLegal(): how the loops read values that they do not compute.
+  llvm::MapVector<Value, RowReads> takeReads() { return std::move(reads); }
+
   Index readIndex(Value, const ElementIndex &, int64_t extent) override {
-    return variable(0, std::max<int64_t>(0, extent - 1));
+    return indices.emplace_back(variable(0, std::max<int64_t>(0, extent - 1)));
   }
   /// Assume that every dimension has a loop of its own.
   SmallVector<int64_t> splitStrides(Value tensor) override {
@@ -97,8 +100,23 @@ private:
       return;
     }
     Operation *op = value.getDefiningOp();
-    if (op && !graph.isMaterialised(value) && !isa<nn::ConstantOp>(op))
+    if (!op || graph.isMaterialised(value))
+      noteRead(value, number);
+    else if (!isa<nn::ConstantOp>(op))
       visitOperands(op, cast<OpResult>(value).getResultNumber(), index);
+  }
+
+  /// Notes a read in the current stage. Reductions have loops of their own, so each of them reads
+  /// another `number`.
+  void noteRead(Value value, Index number) {
+    RowReads &found = reads[value];
+    if (llvm::none_of(indices, [&](Index index) {
+          return number.isFunctionOfDim(cast<AffineDimExpr>(index).getPosition());
+        }))
+      ++found.passes;
+    const int64_t count = nn::typeOf(value).getNumElements();
+    found.areInRow &= count > 0 && count % group.rows.count == 0 && group.rows.fit(count) &&
+                      RowIndex(*this, group.rows, count).rowOf(number) == row;
   }
 
   /// Whether element `number` of `value` has been computed. Stage `maker` computes
@@ -114,6 +132,9 @@ private:
   const KernelGraph &graph;
   const LoopGroup &group;
   DenseMap<Value, unsigned> stageOf;
+  llvm::MapVector<Value, RowReads> reads;
+  /// The variables that stand for elements of index tensors.
+  SmallVector<Index> indices;
   /// The current iteration: the row, the number of the element, and the roots of
   /// the stage that have computed this element.
   Index row, current;
@@ -126,6 +147,13 @@ private:
 
 bool dpc::canShareLoops(const KernelGraph &graph, const LoopGroup &group) {
   return SharedLoops(graph, group).areLegal();
+}
+
+llvm::MapVector<Value, RowReads> dpc::findRowReads(const KernelGraph &graph,
+                                                   const LoopGroup &group) {
+  SharedLoops loops(graph, group);
+  loops.areLegal();
+  return loops.takeReads();
 }
 
 bool dpc::canReadInLoops(const KernelGraph &graph, const LoopGroup &group, unsigned stage,

@@ -271,6 +271,11 @@ module @grid_refuses_no_blocks attributes {x = #exec.grid<entry = "_0", blocks =
 
 // -----
 
+// expected-error@+1 {{a grid has 232449 bytes of shared memory per block}}
+module @grid_refuses_more_shared_memory attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [], shared = 232449>} {}
+
+// -----
+
 // expected-error@+1 {{a grid of 1 blocks of 2048 threads is none that a device runs}}
 module @grid_refuses_too_many_threads attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 2048, buffers = []>} {}
 

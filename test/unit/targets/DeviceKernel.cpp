@@ -115,9 +115,14 @@ std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOpti
   for (auto &[kind, calls] : kernel->libraries)
     if (calls->choose())
       return ADD_FAILURE() << dpc_last_error(), nullptr;
-  for (const KernelLaunch &launch : kernel->code.launches)
+  for (const KernelLaunch &launch : kernel->code.launches) {
     device.must(device.driver.cuModuleGetFunction(&kernel->functions.emplace_back(), kernel->module,
                                                   (object.symbol + launch.suffix).c_str()));
+    if (launch.sharedBytes)
+      device.must(device.driver.cuFuncSetAttribute(kernel->functions.back(),
+                                                   cuda::FunctionAttribute::maxDynamicSharedBytes,
+                                                   static_cast<int>(launch.sharedBytes)));
+  }
   return kernel;
 }
 
@@ -164,6 +169,7 @@ DeviceKernel::~DeviceKernel() {
       recorded.launches.push_back({symbol + launch.suffix,
                                    static_cast<uint32_t>(launch.blocks),
                                    static_cast<uint32_t>(launch.threads),
+                                   static_cast<uint32_t>(launch.sharedBytes),
                                    {launch.buffers.begin(), launch.buffers.end()}});
     std::ofstream file(recordFile(), std::ios::binary | std::ios::app);
     writeKernel(file, recorded);
@@ -208,7 +214,8 @@ void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
     for (unsigned number : launch.buffers)
       parameters.push_back(&copies[buffers[number]]);
     device.must(device.driver.cuLaunchKernel(function, static_cast<unsigned>(launch.blocks), 1, 1,
-                                             static_cast<unsigned>(launch.threads), 1, 1, 0,
+                                             static_cast<unsigned>(launch.threads), 1, 1,
+                                             static_cast<unsigned>(launch.sharedBytes),
                                              device.stream, parameters.data(), nullptr));
   }
   for (auto [buffer, copy] : copies)

@@ -647,6 +647,16 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x33xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
         "test.yield"(%t, %s) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x33xf64"}, {"9xi64", 0, 32}}},
+    // Long rows, which blocks of threads copy to shared memory: of f32 in pieces of 4 bytes.
+    {R"(%m = nn.reduce max %a [1] : tensor<64x8201xf64> -> tensor<64xf64>
+        %n = nn.broadcast %m [0] : tensor<64xf64> -> tensor<64x8201xf64>
+        %d = nn.sub %a, %n : tensor<64x8201xf64> %e = nn.exp %d : tensor<64x8201xf64>
+        %s = nn.reduce sum %e [1] : tensor<64x8201xf64> -> tensor<64xf64>
+        "test.yield"(%s, %d) : (tensor<64xf64>, tensor<64x8201xf64>) -> ())", {{"64x8201xf64"}}},
+    // Rows of padding behind those of a conversion, many enough that a thread computes neighbours.
+    {R"(%c = nn.convert %a : tensor<65x4096xi32> -> tensor<65x4096xf64>
+        nn.pad %c, %b low [0, 0] high [3, 0] interior [0, 0] : tensor<65x4096xf64>, tensor<f64> -> tensor<68x4096xf64>)",
+     {{"65x4096xi32", 0, 9}, {"f64"}}},
     // A label that is no class, and is ignored.
     {R"(%l, %s = nn.cross_entropy %a, %b dim 1 {ignoreIndex = -1 : i64} : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>

@@ -162,6 +162,77 @@ TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
   EXPECT_EQ(elements("64x1024", "%r = nn.exp %a : tensor<64x1024xf32>", "64x1024x"), 1);
 }
 
+// The stages of a softmax read a row three times.
+TEST_F(LaunchPlanTest, LongRowsAreCopiedToSharedMemory) {
+  auto readSoftmax = [&](int columns, int64_t mostSharedBytes) {
+    const std::string shape = "128x" + std::to_string(columns), all = "tensor<" + shape + "xf32>";
+    read(shape,
+         "%m = nn.reduce max %a [1] : " + all + " -> tensor<128xf32> %n = nn.broadcast %m [0] : " +
+             "tensor<128xf32> -> " + all + "%d = nn.sub %a, %n : " + all +
+             "%e = nn.exp %d : " + all + "%s = nn.reduce sum %e [1] : " + all +
+             " -> tensor<128xf32> %b = nn.broadcast %s [0] " + ": tensor<128xf32> -> " + all +
+             "%r = nn.div %e, %b : " + all,
+         shape + "x");
+    LaunchPlanOptions options;
+    options.mostSharedBytes = mostSharedBytes;
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), options);
+    EXPECT_EQ(llvm::toString(plan.verify(*graph, options)), "");
+    return plan.launches[0].getCopiedBytes();
+  };
+  const int64_t most = 227 * 1024;
+  EXPECT_EQ(readSoftmax(50257, most), 201040); // rounded up to 16 bytes
+  EXPECT_EQ(plan.launches[0].threads, 1024);   // the only block of a multiprocessor
+  EXPECT_EQ(readSoftmax(25000, most), 100000);
+  EXPECT_EQ(plan.launches[0].threads, 512);
+  // Rows that a cache holds, rows that do not fit, and devices that allow nothing.
+  EXPECT_EQ(readSoftmax(8191, most), 0);
+  EXPECT_EQ(readSoftmax(8192, most), 32768);
+  EXPECT_EQ(readSoftmax(50257, 99 * 1024), 0);
+  EXPECT_EQ(readSoftmax(50257, 0), 0);
+  EXPECT_EQ(plan.launches[0].threads, 256);
+  // A row that is read once is not copied, also if an index tensor picks elements of it.
+  LaunchPlanOptions options;
+  options.mostSharedBytes = most;
+  read("128x20000",
+       "%s = nn.reduce sum %a [1] : tensor<128x20000xf32> -> tensor<128xf32> %b = nn.broadcast %s "
+       "[0] : tensor<128xf32> -> tensor<128x20000xf32> %r = nn.exp %b : tensor<128x20000xf32>",
+       "128x20000x");
+  plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), options);
+  EXPECT_EQ(plan.launches[0].kind, Kind::rows);
+  EXPECT_EQ(plan.launches[0].getCopiedBytes(), 0);
+
+  read("128x20000",
+       "%i = nn.constant dense<3> : tensor<128x1xi64> %g = nn.gather_elements %a, %i dim 1 : "
+       "tensor<128x20000xf32>, tensor<128x1xi64> -> tensor<128x1xf32> %h = nn.reshape %g : "
+       "tensor<128x1xf32> -> tensor<128xf32> %m = nn.reduce max %a [1] : tensor<128x20000xf32> -> "
+       "tensor<128xf32> %r = nn.sub %m, %h : tensor<128xf32>",
+       "128x");
+  plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), options);
+  for (const Launch &launch : plan.launches)
+    EXPECT_EQ(launch.getCopiedBytes(), 0);
+
+  // Two sums of a row are in no loop over rows, unless they copy it.
+  for (const int64_t allowed : {int64_t(0), most}) {
+    read("128x20000",
+         "%m = nn.reduce max %a [1] : tensor<128x20000xf32> -> tensor<128xf32> %s = nn.reduce sum "
+         "%a [1] : tensor<128x20000xf32> -> tensor<128xf32> %r = nn.add %m, %s : tensor<128xf32>",
+         "128x");
+    options.mostSharedBytes = allowed;
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), options);
+    EXPECT_EQ(llvm::toString(plan.verify(*graph, options)), "");
+    EXPECT_EQ(plan.launches[0].kind, allowed ? Kind::rows : Kind::results);
+    EXPECT_EQ(plan.launches[0].getCopiedBytes(), allowed ? 80000 : 0);
+  }
+
+  readSoftmax(50257, most);
+  auto refused = [&] { return llvm::toString(plan.verify(*graph, options)); };
+  options.mostSharedBytes = 201040;
+  EXPECT_EQ(refused(), "launch 0 copies rows, and has 203088 bytes of shared memory, of 201040");
+  options.mostSharedBytes = most;
+  plan.launches[0].copied[0] = graph->getRoots()[0]->getResult(0);
+  EXPECT_EQ(refused(), "launch 0 copies rows of 4 bytes that its loops do not stay in");
+}
+
 TEST_F(LaunchPlanTest, AThreadAShortRow) {
   readRows(1000, 4);
   ASSERT_EQ(plan.launches.size(), 1u);
