@@ -55,6 +55,18 @@ def judge_stacks(kernels, machine, _):
     return row.set(f"{total} bytes in {len(row.worst)} of {len(kernels.by_kernel)} kernels", total == 0)
 
 
+def is_judged(buffer, launch):
+    """Whether row 2 is about a buffer. In a launch that copies rows to or from rows that do not consist of 16 bytes, neighbours of
+    one tensor are never aligned together with those of the other."""
+    def is_large(other):
+        return other.role != "scratch" and other.bytes >= SMALL_TENSOR
+
+    def is_odd(other):
+        return other.run % 16 or not other.run
+    return is_large(buffer) and not is_odd(buffer) and not any(
+        is_large(other) and is_odd(other) and other.shape[:-1] == buffer.shape[:-1] for other in launch.buffers)
+
+
 def judge_widths(kernels, _machine, _):
     row = Row(2, "parameters of large launches that are accessed in 16 bytes", "100 %")
     entries, wide = 0, 0
@@ -66,7 +78,7 @@ def judge_widths(kernels, _machine, _):
     for launch in largest.values():
         accesses = ptx.find_accesses(kernels.entries[launch.kernel])
         for buffer in launch.buffers:
-            if buffer.role == "scratch" or buffer.bytes < SMALL_TENSOR or buffer.run % 16 or not buffer.run:
+            if not is_judged(buffer, launch):
                 continue
             entries += 1
             kinds = accesses.get(buffer.number)
