@@ -56,15 +56,16 @@ def judge_stacks(kernels, machine, _):
 
 
 def is_judged(buffer, launch):
-    """Whether row 2 is about a buffer. In a launch that copies rows to or from rows that do not consist of 16 bytes, neighbours of
-    one tensor are never aligned together with those of the other."""
+    """Whether row 2 is about a buffer. If a launch slices or pads rows, and either are no multiple of 16 bytes, neighbours of one
+    tensor are seldom aligned together with those of the other."""
     def is_large(other):
         return other.role != "scratch" and other.bytes >= SMALL_TENSOR
 
     def is_odd(other):
         return other.run % 16 or not other.run
-    return is_large(buffer) and not is_odd(buffer) and not any(
-        is_large(other) and is_odd(other) and other.shape[:-1] == buffer.shape[:-1] for other in launch.buffers)
+    resizes = any(name in ("slice", "pad") for name, _ in launch.ops)
+    return is_large(buffer) and not is_odd(buffer) and not (resizes and any(
+        is_large(other) and is_odd(other) and other.shape[:-1] == buffer.shape[:-1] for other in launch.buffers))
 
 
 def judge_widths(kernels, _machine, _):

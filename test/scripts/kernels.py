@@ -164,14 +164,14 @@ class CheckKernels(unittest.TestCase):
         self.expect(2, False, [even], "parameter 2")
         scratch = self.of(WIDE + "  ld.global.f32 %f9, [%rd2];\n", [*COPY, buffer("scratch", LARGE)])
         self.expect(2, True, [scratch])
-        # Rows of a padded tensor that are copied to rows of odd length, and to rows of another length.
-        copied = self.of("  ld.global.f32 %f1, [%rd0];\n  st.global.f32 [%rd1], %f1;\n",
-                         [buffer("operand", [4096, 1004]), buffer("result", [4096, 1001])])
-        status, rows = self.run_script([copied], "--rows=2")
+        # Rows of a padded tensor that are copied to rows of odd length.
+        def copied(rows, op):
+            return self.of("  ld.global.f32 %f1, [%rd0];\n  st.global.f32 [%rd1], %f1;\n",
+                           [buffer("operand", [rows, 1004]), buffer("result", [4096, 1001])], ops=((op, "f32"),))
+        status, rows = self.run_script([copied(4096, "slice")], "--rows=2")
         self.assertEqual((status, rows[2]["passed"]), (0, None))
-        copied = self.of("  ld.global.f32 %f1, [%rd0];\n  st.global.f32 [%rd1], %f1;\n",
-                         [buffer("operand", [4095, 1004]), buffer("result", [4096, 1001])])
-        self.expect(2, False, [copied], "parameter 0")
+        for rows, op in (4096, "exp"), (4095, "slice"):
+            self.expect(2, False, [copied(rows, op)], "parameter 0")
         small = self.of("", [buffer("operand", [1024, 1024]), buffer("result", [512, 512])])
         status, rows = self.run_script([small], "--rows=2")
         self.assertEqual((status, rows[2]["passed"]), (0, None))
