@@ -101,10 +101,13 @@ Error ProgramPlan::check() const {
     return planError("buckets close at {0} and {1} bytes", buckets.first, buckets.later);
   if (deviceBytes < 0)
     return planError("a device has {0} bytes", deviceBytes);
-  if (kernels.orderedSums && kernels.tf32)
-    return planError("sums keep their order, and products round to tf32");
+  if (kernels.orderedSums && kernels.factors != FactorForm::whole)
+    return planError("sums keep their order, and products of f32 are made in {0}",
+                     nameOf(kernels.factors));
   if (kernels.orderedSums && kernels.products == ProductMaker::library)
     return planError("sums keep their order, and a library multiplies matrices");
+  if (kernels.factors == FactorForm::split && kernels.products == ProductMaker::library)
+    return planError("products of f32 are made in tf32x3, which the library has not");
   return Error::success();
 }
 
@@ -124,8 +127,9 @@ Error ProgramPlan::verify(const PlannedProgram &program) const {
                        static_cast<int64_t>(zero.stage));
   }
   if (!program.hasMatrixUnits) {
-    if (kernels.tf32)
-      return planError("products round to tf32, which the target has not");
+    if (kernels.factors != FactorForm::whole)
+      return planError("products of f32 are made in {0}, which the target has not",
+                       nameOf(kernels.factors));
     if (kernels.products != ProductMaker::bySize)
       return planError("products are made by '{0}', but the target leaves no choice",
                        nameOf(kernels.products));
@@ -155,6 +159,7 @@ static void print(raw_ostream &os, int64_t value) { os << value; }
 static void print(raw_ostream &os, bool value) { os << (value ? "true" : "false"); }
 static void print(raw_ostream &os, ZeroStage stage) { os << static_cast<int64_t>(stage); }
 static void print(raw_ostream &os, ProductMaker maker) { print(os, nameOf(maker)); }
+static void print(raw_ostream &os, FactorForm form) { print(os, nameOf(form)); }
 static void print(raw_ostream &os, ScheduleKind kind) { print(os, nameOf(kind)); }
 
 static void print(raw_ostream &os, const PlanAxis &axis) {

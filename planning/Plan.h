@@ -8,6 +8,7 @@
 #ifndef DPC_PLANNING_PLAN_H
 #define DPC_PLANNING_PLAN_H
 
+#include "planning/FactorForm.h"
 #include "planning/ProductMaker.h"
 #include "planning/ScheduleKind.h"
 #include "llvm/ADT/Hashing.h"
@@ -79,7 +80,7 @@ struct BucketSizes {
   int64_t first = 1 << 20, later = 25 << 20;
 };
 
-/// How kernels are generated. `orderedSums`, `tf32` and `products` can change how values are
+/// How kernels are generated. `orderedSums`, `factors` and `products` can change how values are
 /// rounded.
 struct KernelChoices {
   /// Whether each kernel that reads the result of a short computation may repeat this
@@ -88,9 +89,8 @@ struct KernelChoices {
   /// Whether each sum adds its terms one after the other, in the order of their indices. If not,
   /// a sum may use any order that is fast.
   bool orderedSums = false;
-  /// Whether a product of f32 tensors may round its operands to tf32, for which some devices have
-  /// fast units.
-  bool tf32 = false;
+  /// How products and convolutions of f32 multiply their factors.
+  FactorForm factors = FactorForm::whole;
   ProductMaker products = ProductMaker::bySize;
 };
 
@@ -185,7 +185,7 @@ template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor 
   visit("deviceBytes", plan.deviceBytes);
   visit("recompute", plan.kernels.recompute);
   visit("orderedSums", plan.kernels.orderedSums);
-  visit("tf32", plan.kernels.tf32);
+  visit("factors", plan.kernels.factors);
   visit("products", plan.kernels.products);
 }
 

@@ -58,9 +58,9 @@ private:
 /// Writes the lines of one program of a rank.
 class LineWriter {
 public:
-  LineWriter(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects, bool tf32,
+  LineWriter(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects, FactorForm factors,
              const KernelEstimates &estimates, llvm::raw_ostream &out)
-      : program(program), kernels(kernels), tf32(tf32), estimates(estimates), out(out) {
+      : program(program), kernels(kernels), factors(factors), estimates(estimates), out(out) {
     for (const KernelObject &object : objects)
       byKernel[object.kernel] = &object;
   }
@@ -239,7 +239,7 @@ private:
         writeNodes(json, launch->getLoc(), kernel->getLoc());
         writeOps(json, names);
         writeKernelOps(json, kernel);
-        json.attribute("tf32", tf32);
+        json.attribute("factors", nameOf(factors));
         json.attribute("blocks", grid.getBlocks());
         json.attribute("threads", grid.getThreads());
         json.attribute("sharedBytes", grid.getShared());
@@ -252,7 +252,7 @@ private:
   }
 
   ModuleOp program, kernels;
-  bool tf32;
+  FactorForm factors;
   const KernelEstimates &estimates;
   llvm::raw_ostream &out;
   llvm::StringMap<const KernelObject *> byKernel;
@@ -264,7 +264,8 @@ private:
 } // namespace
 
 void dpc::writeLaunchLines(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects,
-                           bool tf32, const KernelEstimates &estimates, llvm::raw_ostream &out) {
+                           FactorForm factors, const KernelEstimates &estimates,
+                           llvm::raw_ostream &out) {
   for (dist::RankProgram each : dist::programsOf(program))
-    LineWriter(each.module, kernels, objects, tf32, estimates, out).writeFunctions(each.stage);
+    LineWriter(each.module, kernels, objects, factors, estimates, out).writeFunctions(each.stage);
 }

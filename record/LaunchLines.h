@@ -1,6 +1,7 @@
 #ifndef DPC_RECORD_LAUNCHLINES_H
 #define DPC_RECORD_LAUNCHLINES_H
 
+#include "planning/FactorForm.h"
 #include "planning/KernelClass.h"
 #include "targets/Target.h"
 
@@ -25,10 +26,10 @@ using KernelEstimates = llvm::StringMap<std::vector<KernelEstimate>>;
 /// lines have facts that the table lacks: ops, ONNX nodes, and the types of buffers.
 /// docs/compiling.md lists the fields.
 ///
-/// `kernels` has the modules of the kernels' code, and `objects` has their compiled code. `tf32`
+/// `kernels` has the modules of the kernels' code, and `objects` has their compiled code. `factors`
 /// says whether products of f32 may round their factors. `estimates` has all functions.
 void writeLaunchLines(mlir::ModuleOp program, mlir::ModuleOp kernels,
-                      llvm::ArrayRef<KernelObject> objects, bool tf32,
+                      llvm::ArrayRef<KernelObject> objects, FactorForm factors,
                       const KernelEstimates &estimates, llvm::raw_ostream &out);
 
 } // namespace dpc

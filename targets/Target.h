@@ -2,6 +2,7 @@
 #define DPC_TARGETS_TARGET_H
 
 #include "planning/ChannelOrder.h"
+#include "planning/FactorForm.h"
 #include "planning/Machine.h"
 #include "planning/ProductMaker.h"
 #include "targets/LibraryCall.h"
@@ -74,9 +75,8 @@ struct CodeOptions {
   /// Whether every sum adds its terms in order. If not set, a sum that only one place in
   /// the code of its kernel computes may add its terms in the fastest order.
   bool orderedSums = false;
-  /// Whether products of f32 may round their factors to tf32, which has a mantissa of
-  /// 10 bits. Some devices multiply tf32 faster.
-  bool tf32 = false;
+  /// How products and convolutions of f32 multiply their factors.
+  FactorForm factors = FactorForm::whole;
   /// Whether kernels or a library compute matrix products. If `orderedSums` is set,
   /// only kernels compute them.
   ProductMaker products = ProductMaker::bySize;

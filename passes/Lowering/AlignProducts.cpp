@@ -190,7 +190,7 @@ struct AlignProductsPass : dpc::impl::AlignProductsBase<AlignProductsPass> {
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     SmallVector<DotOp> dots;
     module.walk([&](DotOp dot) { dots.push_back(dot); });
     Aligner aligner(*target, options);

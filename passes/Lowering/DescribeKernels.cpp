@@ -27,7 +27,7 @@ struct DescribeKernelsPass : dpc::impl::DescribeKernelsBase<DescribeKernelsPass>
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;

@@ -63,7 +63,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code = builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {

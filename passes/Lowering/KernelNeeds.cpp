@@ -6,13 +6,13 @@ using namespace mlir;
 using namespace dpc;
 using exec::ExecDialect;
 
-CodeOptions dpc::codeOptionsOf(ModuleOp module, bool recompute, bool orderedSums, bool tf32,
-                               ProductMaker products) {
+CodeOptions dpc::codeOptionsOf(ModuleOp module, bool recompute, bool orderedSums,
+                               FactorForm factors, ProductMaker products) {
   CodeOptions options;
   options.processor = dist::getMachine(module)->processor;
   options.recompute = recompute;
   options.orderedSums = orderedSums;
-  options.tf32 = tf32;
+  options.factors = factors;
   options.products = products;
   return options;
 }

@@ -32,7 +32,7 @@ struct NarrowSumsPass : dpc::impl::NarrowSumsBase<NarrowSumsPass> {
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     SmallVector<Operation *> wide;
     module.walk([&](Operation *op) {
       if (hasWideSums(op) && target->prefersNarrowSums(op, options))

@@ -2,6 +2,7 @@
 #define DPC_PASSES_LOWERING_PASSES_H
 
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "planning/FactorForm.h"
 #include "planning/ProductMaker.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -32,8 +32,13 @@ defvar kernelOptions = [
          "Short computations are repeated by each reader; false: kept in memory">,
   Option<"orderedSums", "ordered-sums", "bool", "false",
          "Every sum adds its terms in their order">,
-  Option<"tf32", "tf32", "bool", "false",
-         "Products and convolutions of f32 may round their factors to tf32">,
+  Option<"factors", "factors", "::dpc::FactorForm", "::dpc::FactorForm::whole",
+         "How products and convolutions of f32 multiply their factors",
+         [{::llvm::cl::values(
+             clEnumValN(::dpc::FactorForm::whole, "f32", "As they are"),
+             clEnumValN(::dpc::FactorForm::rounded, "tf32", "Rounded to tf32"),
+             clEnumValN(::dpc::FactorForm::split, "tf32x3",
+                        "As sums of two numbers of tf32, by three products"))}]>,
   Option<"products", "products", "::dpc::ProductMaker", "::dpc::ProductMaker::bySize",
          "Who multiplies matrices and convolves on a device that may have a library for it",
          [{::llvm::cl::values(

@@ -38,7 +38,7 @@ struct RoundAddendsPass : dpc::impl::RoundAddendsBase<RoundAddendsPass> {
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     module.walk([&](AddOp sum) {
       for (OpOperand &operand : sum->getOpOperands()) {
         auto broadcast = operand.get().getDefiningOp<BroadcastOp>();

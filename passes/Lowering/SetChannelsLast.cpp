@@ -112,7 +112,7 @@ struct SetChannelsLastPass : dpc::impl::SetChannelsLastBase<SetChannelsLastPass>
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, factors, products);
     const ChannelPlan plan(module, *target, options);
     if (llvm::Error error = plan.verify()) {
       module.emitError("chooses channels last wrongly: ") << llvm::toString(std::move(error));

@@ -80,7 +80,7 @@ void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
 template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
   Options options;
   options.recompute = kernels.recompute;
-  options.tf32 = kernels.tf32;
+  options.factors = kernels.factors;
   options.products = kernels.products;
   options.orderedSums = kernels.orderedSums;
   return options;

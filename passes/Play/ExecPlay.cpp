@@ -175,7 +175,7 @@ private:
         if (isa<CostOpInterface>(op))
           work = workOfKernel(&op);
     work.footprint = footprint;
-    return inputs.roundsProducts ? withRoundedFactors(work) : work;
+    return withFactors(work, inputs.factors);
   }
 
   Work copyOf(double bytes) const {

@@ -3,6 +3,7 @@
 #ifndef DPC_PASSES_PLAY_EXECPLAY_H
 #define DPC_PASSES_PLAY_EXECPLAY_H
 
+#include "planning/FactorForm.h"
 #include "planning/StepPlay.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -17,9 +18,9 @@ using KernelSeconds = llvm::StringMap<double>;
 struct PlayInputs {
   /// The times of these kernels. All others take the time of their work.
   KernelSeconds measured;
-  /// Whether products of f32 round their factors to tf32 (KernelChoices::tf32). The module has no
-  /// plan any more.
-  bool roundsProducts = false;
+  /// How products of f32 multiply their factors (KernelChoices::factors). The module has no plan any
+  /// more.
+  FactorForm factors = FactorForm::whole;
 };
 
 /// A kernel, or a copy, in a generated function.

@@ -31,27 +31,30 @@ static NumberType numberTypeOf(Operation *op) {
   return NumberType::f32;
 }
 
-/// Whether the plan of the program of `op` lets products of f32 round their factors to tf32.
-static bool roundsProducts(Operation *op) {
+/// How products of f32 multiply their factors, by the plan of the program of `op`.
+static FactorForm factorsOf(Operation *op) {
   for (auto module = op->getParentOfType<ModuleOp>(); module;
        module = module->getParentOfType<ModuleOp>())
     if (auto plan = module->getAttrOfType<dist::PlanAttr>(dist::DistDialect::kPlanAttrName))
-      return plan.getPlan().kernels.tf32;
-  return false;
+      return plan.getPlan().kernels.factors;
+  return FactorForm::whole;
 }
 
-Work dpc::withRoundedFactors(Work work) {
+Work dpc::withFactors(Work work, FactorForm factors) {
   const bool multiplies = work.kind == KernelClass::product ||
                           work.kind == KernelClass::convolution ||
                           work.kind == KernelClass::attention;
-  if (multiplies && work.type == NumberType::f32)
-    work.type = NumberType::tf32;
+  if (!multiplies || work.type != NumberType::f32 || factors == FactorForm::whole)
+    return work;
+  work.type = NumberType::tf32;
+  if (factors == FactorForm::split)
+    work.flops *= 3;
   return work;
 }
 
 static Work workOf(CostOpInterface cost, double bytes) {
   const Work work{double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
-  return roundsProducts(cost) ? withRoundedFactors(work) : work;
+  return withFactors(work, factorsOf(cost));
 }
 
 Work dpc::workBeforeFusion(Operation *op) {

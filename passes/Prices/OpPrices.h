@@ -4,6 +4,7 @@
 #define DPC_PASSES_PRICES_OPPRICES_H
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "planning/FactorForm.h"
 #include "planning/Prices.h"
 
 namespace dpc {
@@ -24,8 +25,9 @@ Work workOfSum(mlir::Value value);
 /// op with the most floating-point operations.
 Work workOfKernel(mlir::Operation *kernel);
 
-/// The work of a kernel whose products of f32 round their factors to tf32.
-Work withRoundedFactors(Work work);
+/// The work of a kernel whose products of f32 multiply their factors in this form. A product of
+/// split factors is three products of tf32.
+Work withFactors(Work work, FactorForm factors);
 
 /// The kind of `collective` in the formulas of planning/CollectiveTimes.
 CollectiveKind priceKindOf(dist::Collective collective);

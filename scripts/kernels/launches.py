@@ -31,7 +31,7 @@ class Launch:
         self.kernel, self.file = fields.get("kernel"), fields.get("file")
         self.ops = [(op["name"], op["type"]) for op in fields.get("ops", ())]
         self.kernel_ops = fields.get("kernelOps", [])
-        self.tf32 = fields.get("tf32", False)
+        self.factors = fields.get("factors", "f32")
         self.blocks, self.threads = fields.get("blocks", 0), fields.get("threads", 0)
 
     @property
@@ -56,9 +56,9 @@ class Launch:
 
     @property
     def is_narrow(self):
-        """Whether the factors are rounded: in tf32, or 16 bits."""
+        """Whether matrix units multiply the factors: numbers of 16 bits, or of f32 in tf32 or tf32x3."""
         found = self.multiplies
-        return found is not None and (found[1] in ("bf16", "f16") or (found[1] == "f32" and self.tf32))
+        return found is not None and (found[1] in ("bf16", "f16") or (found[1] == "f32" and self.factors != "f32"))
 
     def name(self):
         """The kernel and its ONNX nodes, for people."""

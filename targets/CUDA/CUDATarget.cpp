@@ -138,7 +138,7 @@ protected:
       return failure();
     OpBuilder builder(code.getContext());
     GridEmitter emitter(builder, loc, graph, code);
-    emitter.usesTf32 = options.tf32;
+    emitter.factors = options.factors;
     emitter.roundsToTf32 = options.processor == "sm_90";
     if (options.orderedSums)
       emitter.keepOrder();
@@ -152,7 +152,7 @@ private:
     return {callOptions(options), options.orderedSums, kibibytes * 1024};
   }
   static CallOptions callOptions(const CodeOptions &options) {
-    return {options.products, options.tf32};
+    return {options.products, options.factors};
   }
 };
 

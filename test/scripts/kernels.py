@@ -40,7 +40,7 @@ def buffer(role, shape, kind="f32", size=4):
 def launch(name, buffers, ops, **changes):
     return {"entry": "step", "function": "step.0", "number": 0, "kind": "kernel", "kernel": name + "_0", "file": name,
             "name": "kernel.0", "nodes": ["node_of_" + name], "ops": [{"name": op, "type": kind} for op, kind in ops],
-            "kernelOps": [op for op, _ in ops], "tf32": False, "blocks": 64, "threads": 256, "buffers": buffers, **changes}
+            "kernelOps": [op for op, _ in ops], "factors": "f32", "blocks": 64, "threads": 256, "buffers": buffers, **changes}
 
 
 COPY = [buffer("operand", LARGE), buffer("result", LARGE)]
@@ -265,10 +265,10 @@ class CheckKernels(unittest.TestCase):
 
     @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
     def test_rounded_products_of_f32(self):
-        plain = self.of(ZEROS + STORE, PRODUCT, (("dot", "f32"),), tf32=True)
+        plain = self.of(ZEROS + STORE, PRODUCT, (("dot", "f32"),), factors="tf32")
         self.expect(7, False, [plain], "no mma")
-        for op, tf32 in ("dot", False), ("dot.parts", True):
-            exempt = self.of(ZEROS + STORE, PRODUCT, ((op, "f32"),), tf32=tf32)
+        for op, factors in ("dot", "f32"), ("dot.parts", "tf32x3"):
+            exempt = self.of(ZEROS + STORE, PRODUCT, ((op, "f32"),), factors=factors)
             status, rows = self.run_script([exempt], "--rows=7")
             self.assertEqual((status, rows[7]["passed"]), (0, None))
 

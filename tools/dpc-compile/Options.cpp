@@ -304,10 +304,12 @@ static void parseGradReduce(const InputArgList &args, CompileOptions &options) {
 static void parsePrecision(const InputArgList &args, StepOptions &step) {
   std::string &type = step.precision;
   type = args.getLastArgValue(OPT_precision, "f32").str();
-  if (!llvm::is_contained({"f32", "f64", "tf32", "bf16", "f16"}, StringRef(type)))
-    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32, bf16, f16");
-  // With tf32 all values are f32. Only products round their operands, which parsePlan handles.
-  if (type == "tf32")
+  if (!llvm::is_contained({"f32", "f64", "tf32", "tf32x3", "bf16", "f16"}, StringRef(type)))
+    usageError("--precision: unknown type '" + type +
+               "'; known: f32, f64, tf32, tf32x3, bf16, f16");
+  // With tf32 and tf32x3 all values are f32. Only products use their factors in another form, which
+  // parsePlan handles.
+  if (type == "tf32" || type == "tf32x3")
     type = "f32";
 }
 

@@ -284,16 +284,20 @@ static void parseSums(const InputArgList &args, KernelChoices &kernels) {
   kernels.orderedSums = sums == "ordered";
 }
 
-/// Parses --precision=tf32: products round their f32 operands to tf32. Refuses the option if
-/// the target has no such products.
-static void parseTf32(const InputArgList &args, StringRef target, KernelChoices &kernels) {
-  kernels.tf32 = args.getLastArgValue(OPT_precision) == "tf32";
-  if (!kernels.tf32)
+/// Parses --precision=tf32 and --precision=tf32x3: how products of f32 multiply their factors.
+/// Refuses tf32 if the target has no such products. tf32x3 asks for the precision of f32 at least, so
+/// it leaves f32 to such targets.
+static void parseFactors(const InputArgList &args, StringRef target, KernelChoices &kernels) {
+  const StringRef name = args.getLastArgValue(OPT_precision);
+  const FactorForm form = parseFactorForm(name).value_or(FactorForm::whole);
+  const bool hasUnits = findTarget(target)->getFunctionForm() == FunctionForm::gridTable;
+  if (form == FactorForm::whole || (form == FactorForm::split && !hasUnits))
     return;
-  if (findTarget(target)->getFunctionForm() != FunctionForm::gridTable)
-    usageError("--precision=tf32: not a precision of --target=" + target);
+  if (!hasUnits)
+    usageError("--precision=" + name + ": not a precision of --target=" + target);
   if (kernels.orderedSums)
-    usageError("--precision=tf32 and --sums=ordered contradict each other: give one");
+    usageError("--precision=" + name + " and --sums=ordered contradict each other: give one");
+  kernels.factors = form;
 }
 
 /// Parses --products: whether a library or generated kernels multiply matrices. Refuses the
@@ -310,6 +314,8 @@ static void parseProducts(const InputArgList &args, StringRef target, KernelChoi
     usageError("--products: not a choice of --target=" + target);
   if (kernels.orderedSums && *maker == ProductMaker::library)
     usageError("--products=library and --sums=ordered contradict each other: give one");
+  if (kernels.factors == FactorForm::split && *maker == ProductMaker::library)
+    usageError("--products=library and --precision=tf32x3 contradict each other: give one");
   kernels.products = *maker;
 }
 
@@ -333,7 +339,7 @@ void dpc::parsePlan(const InputArgList &args, CompileOptions &options) {
   parseZero(args, options);
   plan.kernels.recompute = parseSwitch(args, OPT_recompute, "--recompute");
   parseSums(args, plan.kernels);
-  parseTf32(args, options.placed.target, plan.kernels);
+  parseFactors(args, options.placed.target, plan.kernels);
   parseProducts(args, options.placed.target, plan.kernels);
 }
 

@@ -36,11 +36,11 @@ int SavedKernels::create(StringRef folder) {
 }
 
 /// Returns the estimates of all entries, as --explain shows them.
-static FailureOr<KernelEstimates> estimateKernels(ModuleOp program, bool tf32) {
+static FailureOr<KernelEstimates> estimateKernels(ModuleOp program, FactorForm factors) {
   KernelEstimates estimates;
   for (StringRef entry : {"step", "eval", "infer"}) {
     PlayInputs inputs;
-    inputs.roundsProducts = tf32;
+    inputs.factors = factors;
     FailureOr<std::optional<ExecPlay>> play = playOf(program, entry, inputs);
     if (failed(play))
       return failure();
@@ -57,7 +57,7 @@ static FailureOr<KernelEstimates> estimateKernels(ModuleOp program, bool tf32) {
 }
 
 int SavedKernels::write(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObject> objects,
-                        bool tf32) {
+                        FactorForm factors) {
   auto writeNamed = [&](const std::string &name, StringRef content) {
     names.push_back(name);
     return writeFile(temporary.file(name), [&](llvm::raw_fd_ostream &stream) {
@@ -75,12 +75,12 @@ int SavedKernels::write(ModuleOp program, ModuleOp kernels, ArrayRef<KernelObjec
       if (int failed = writeNamed(object.symbol + "." + code.processor + ".cubin", code.bytes))
         return failed;
   }
-  FailureOr<KernelEstimates> estimates = estimateKernels(program, tf32);
+  FailureOr<KernelEstimates> estimates = estimateKernels(program, factors);
   if (failed(estimates))
     return exitInvalid;
   names.push_back(kLaunchesName.str());
   return writeFile(temporary.file(kLaunchesName), [&](llvm::raw_fd_ostream &stream) {
-    writeLaunchLines(program, kernels, objects, tf32, *estimates, stream);
+    writeLaunchLines(program, kernels, objects, factors, *estimates, stream);
     return true;
   });
 }

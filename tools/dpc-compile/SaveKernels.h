@@ -1,6 +1,7 @@
 #ifndef DPC_TOOLS_DPC_COMPILE_SAVEKERNELS_H
 #define DPC_TOOLS_DPC_COMPILE_SAVEKERNELS_H
 
+#include "planning/FactorForm.h"
 #include "targets/Target.h"
 #include "tools/dpc-compile/Options.h"
 #include "tools/dpc-compile/WorkFolder.h"
@@ -20,7 +21,7 @@ public:
   /// (launches.jsonl). `kernels` has the modules that `objects` were compiled from. Returns the
   /// exit code.
   int write(mlir::ModuleOp program, mlir::ModuleOp kernels, llvm::ArrayRef<KernelObject> objects,
-            bool tf32);
+            FactorForm factors);
 
   /// Makes the final folder if it is missing, and removes the files of an earlier
   /// --save-kernels. Adds the moves of all files to `moves`, launches.jsonl last. Returns the exit

@@ -32,7 +32,9 @@ static std::string findTopologyDefect(const Topology &topology, const CompileOpt
   if (ranks > topology.countDevices())
     return formatv("its levels hold {0} devices, and --mesh has {1}", topology.countDevices(),
                    ranks);
-  const StringRef type = options.plan.kernels.tf32 ? "tf32" : StringRef(options.step.precision);
+  const StringRef type = options.plan.kernels.factors != FactorForm::whole
+                             ? "tf32"
+                             : StringRef(options.step.precision);
   if (topology.device.rateOf(*parseNumberType(type)) == 0)
     return ("the device has no rate for " + type + ", the type of --precision").str();
   return "";

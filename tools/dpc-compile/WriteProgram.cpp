@@ -195,7 +195,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   if (failed(objects))
     return exitInvalid;
   if (saved)
-    if (int failed = saved->write(module, *owned, *objects, options.plan.kernels.tf32))
+    if (int failed = saved->write(module, *owned, *objects, options.plan.kernels.factors))
       return failed;
   const bool isGrids =
       findTarget(options.placed.target)->getFunctionForm() == FunctionForm::gridTable;

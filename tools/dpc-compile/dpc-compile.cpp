@@ -98,7 +98,7 @@ static int printModule(ModuleOp module, StringRef path) {
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
   PlayInputs inputs;
-  inputs.roundsProducts = options.plan.kernels.tf32;
+  inputs.factors = options.plan.kernels.factors;
   if (options.tune)
     if (int code = tuneKernels(module, options, inputs.measured))
       return code;

@@ -57,6 +57,18 @@ static ParseResult parse(AsmParser &parser, ProductMaker &maker) {
   return success();
 }
 
+static ParseResult parse(AsmParser &parser, FactorForm &form) {
+  const llvm::SMLoc start = parser.getCurrentLocation();
+  std::string name;
+  if (parser.parseString(&name))
+    return failure();
+  std::optional<FactorForm> parsed = parseFactorForm(name);
+  if (!parsed)
+    return parser.emitError(start) << "'" << name << "' is none of f32, tf32 and tf32x3";
+  form = *parsed;
+  return success();
+}
+
 static ParseResult parse(AsmParser &parser, ScheduleKind &kind) {
   const llvm::SMLoc start = parser.getCurrentLocation();
   std::string name;

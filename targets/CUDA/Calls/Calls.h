@@ -3,6 +3,7 @@
 
 #include "dialects/NN/IR/Contraction.h"
 #include "planning/ChannelOrder.h"
+#include "planning/FactorForm.h"
 #include "planning/ProductMaker.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -41,8 +42,9 @@ inline constexpr int64_t kLargeCall = 1 << 24, kVeryLargeCall = 1 << 27;
 struct CallOptions {
   /// Which matrix products and convolutions a library computes: none, large ones or all.
   ProductMaker products = ProductMaker::generated;
-  /// Whether products and convolutions of f32 may round their factors to tf32.
-  bool tf32 = false;
+  /// How products and convolutions of f32 multiply their factors. A library has no split factors:
+  /// it makes no such products, and such convolutions with the factors themselves.
+  FactorForm factors = FactorForm::whole;
 };
 
 /// Plans a library call that computes `group`, a group whose fill rule computes tiles.

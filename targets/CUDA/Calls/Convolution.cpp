@@ -51,7 +51,7 @@ static void copyNumbers(ArrayRef<int64_t> from, uint64_t added, uint64_t *to) {
 
 /// Describes the convolution that `op` computes, as if its result had the type of its factors.
 /// Returns nullopt if `op` is none, or if no library supports it, e.g. padding that crops.
-static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
+static std::optional<ConvolutionPlan> planTensors(Operation *op, FactorForm factors) {
   ConvolutionPlan plan;
   dpc_convolution_t &convolution = plan.convolution;
   std::optional<nn::Convolution> shapes;
@@ -78,7 +78,7 @@ static std::optional<ConvolutionPlan> planTensors(Operation *op, bool tf32) {
   if (!shapes)
     return std::nullopt;
   convolution.dtype = dtypeOf(nn::typeOf(op->getOperand(0)).getElementType());
-  convolution.tf32 = tf32 && convolution.dtype == DPC_F32;
+  convolution.tf32 = factors == FactorForm::rounded && convolution.dtype == DPC_F32;
   convolution.spatial = static_cast<uint32_t>(std::max<int64_t>(2, shapes->x.getRank() - 2));
   convolution.groups = static_cast<uint64_t>(shapes->groups);
   copyNumbers(shapes->window.strides, 1, convolution.strides);
@@ -101,7 +101,7 @@ static bool hasTypeOfFactors(Operation *op) {
 ChannelOrder dpc::channelOrderOf(Operation *op, const CallOptions &options) {
   if (options.products == ProductMaker::generated)
     return ChannelOrder::any;
-  const std::optional<ConvolutionPlan> plan = planTensors(op, options.tf32);
+  const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
   if (!plan || !hasTypeOfFactors(op) ||
       (options.products == ProductMaker::bySize && plan->multiplications < kLargeCall))
     return ChannelOrder::any;
@@ -113,7 +113,7 @@ ChannelOrder dpc::channelOrderOf(Operation *op, const CallOptions &options) {
 bool dpc::needsNarrowSums(Operation *op, const CallOptions &options) {
   if (options.products == ProductMaker::generated)
     return false;
-  const std::optional<ConvolutionPlan> plan = planTensors(op, options.tf32);
+  const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
   return plan && !hasTypeOfFactors(op) &&
          dpc_convolution_type_bytes(plan->convolution.dtype) == 2 &&
          (options.products == ProductMaker::library || plan->multiplications >= kLargeCall);
@@ -126,7 +126,7 @@ std::optional<PlannedCall> dpc::planConvolution(const KernelGraph &graph, const 
   if (options.products == ProductMaker::generated)
     return std::nullopt;
   Operation *root = group.stages[0].roots[0];
-  std::optional<ConvolutionPlan> plan = planTensors(root, options.tf32);
+  std::optional<ConvolutionPlan> plan = planTensors(root, options.factors);
   if (!plan || !hasTypeOfFactors(root))
     return std::nullopt;
   const dpc_convolution_t &convolution = plan->convolution;

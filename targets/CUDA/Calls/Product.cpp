@@ -153,7 +153,7 @@ static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batc
 /// Describes the product that an nn.dot computes, without an epilogue. Returns nullopt if
 /// an operand cannot be described as matrices, or if the library does not support the
 /// product.
-static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
+static std::optional<ProductPlan> planFactors(nn::DotOp dot, FactorForm factors) {
   const SmallVector<int64_t> rows = dot.getLhsFree(), columns = dot.getRhsFree();
   std::optional<dpc_matrix_t> a = matrixOf(dot.getLhs(), dot.getLhsBatch(), rows,
                                            dot.getLhsContract()),
@@ -165,7 +165,11 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
   dpc_product_t &product = plan.product;
   product.dtype = dtypeOf(nn::typeOf(dot.getLhs()).getElementType());
   product.result_dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());
-  product.tf32 = tf32 && product.dtype == DPC_F32;
+  // cuBLASLt has a type of computation with rounded factors, but none with split ones. Kernels use
+  // the fast units for them, and the library would not.
+  if (factors == FactorForm::split && product.dtype == DPC_F32)
+    return std::nullopt;
+  product.tf32 = factors == FactorForm::rounded && product.dtype == DPC_F32;
   product.batches = static_cast<uint64_t>(nn::countAlong(dot.getLhs(), dot.getLhsBatch()));
   product.rows = static_cast<uint64_t>(nn::countAlong(dot.getLhs(), rows));
   product.columns = static_cast<uint64_t>(nn::countAlong(dot.getRhs(), columns));
@@ -204,7 +208,8 @@ static bool isLarge(nn::DotOp dot, const CallOptions &options) {
 int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   const int64_t kPieceBytes = 16;
   const Type factors = nn::typeOf(dot.getLhs()).getElementType();
-  const bool hasUnits = factors.isBF16() || factors.isF16() || (factors.isF32() && options.tf32);
+  const bool hasUnits = factors.isBF16() || factors.isF16() ||
+                        (factors.isF32() && options.factors != FactorForm::whole);
   if (!hasUnits || !isLarge(dot, options))
     return 1;
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
@@ -227,7 +232,7 @@ std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const Loop
   auto dot = dyn_cast<nn::DotOp>(group.stages[0].roots[0]);
   if (!dot || options.products == ProductMaker::generated)
     return std::nullopt;
-  std::optional<ProductPlan> plan = planFactors(dot, options.tf32);
+  std::optional<ProductPlan> plan = planFactors(dot, options.factors);
   if (!plan)
     return std::nullopt;
   for (Value factor : {plan->a, plan->b})

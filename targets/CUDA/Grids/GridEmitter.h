@@ -29,8 +29,8 @@ public:
     narrowIndices = joinsNeighbours = true;
   }
 
-  /// Whether products of f32 round their factors to tf32.
-  bool usesTf32 = false;
+  /// How products of f32 multiply their factors.
+  FactorForm factors = FactorForm::whole;
   /// Whether one instruction rounds to tf32 (compute capability 9.0).
   bool roundsToTf32 = false;
 

@@ -20,20 +20,20 @@ struct GridOptions {
   bool mayDivide;
   /// Whether every sum adds its terms in order.
   bool keepsOrder;
-  /// Whether products of f32 may round their factors to tf32.
-  bool usesTf32;
+  /// How products of f32 multiply their factors.
+  FactorForm factors;
 
-  GridOptions(bool mayDivide, bool keepsOrder, bool usesTf32)
-      : mayDivide(mayDivide), keepsOrder(keepsOrder), usesTf32(usesTf32) {}
+  GridOptions(bool mayDivide, bool keepsOrder, FactorForm factors)
+      : mayDivide(mayDivide), keepsOrder(keepsOrder), factors(factors) {}
   /// The options under which `emitter` emits code, for rules that never divide sums.
   explicit GridOptions(const GridEmitter &emitter)
-      : GridOptions(/*mayDivide=*/false, emitter.orderedSums, emitter.usesTf32) {}
+      : GridOptions(/*mayDivide=*/false, emitter.orderedSums, emitter.factors) {}
 };
 
 /// The options for the grids of a fill rule's launches, one of which is `launch`. If a library may
 /// compute the group, it must be one launch.
 inline GridOptions gridOptionsOf(const LaunchPlanOptions &options, const Launch &launch) {
-  return {!options.keepsOrder && !launch.call, options.keepsOrder, options.calls.tf32};
+  return {!options.keepsOrder && !launch.call, options.keepsOrder, options.calls.factors};
 }
 
 } // namespace dpc

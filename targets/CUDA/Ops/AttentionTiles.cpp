@@ -28,9 +28,12 @@ std::optional<AttentionTiles> AttentionTiles::of(const nn::AttentionShape &shape
                                                  Work work, const GridOptions &options) {
   AttentionTiles tiles;
   tiles.work = work;
-  tiles.unit = TileShape::unitFor({factor, nn::accumulatorType(factor)}, options.keepsOrder,
-                                  options.usesTf32);
-  if (tiles.unit != TileUnit::halves && tiles.unit != TileUnit::tf32)
+  // Units that multiply factors of f32 in parts are almost as precise as scalar instructions.
+  const FactorForm factors =
+      options.factors == FactorForm::whole ? FactorForm::split : options.factors;
+  tiles.unit =
+      TileShape::unitFor({factor, nn::accumulatorType(factor)}, options.keepsOrder, factors);
+  if (tiles.unit != TileUnit::halves && !isTf32(tiles.unit))
     return std::nullopt;
   tiles.bytes = factor.getIntOrFloatBitWidth() / 8;
   for (int64_t columns : {128, 64, 32}) {

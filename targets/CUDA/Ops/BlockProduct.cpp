@@ -51,12 +51,12 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
 
 SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
   const Division division = divide(options.mayDivide);
-  const TileUnit unit = TileShape::unitFor(types, options.keepsOrder, options.usesTf32);
+  const TileUnit unit = TileShape::unitFor(types, options.keepsOrder, options.factors);
   const int64_t tiles =
       countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   TileGrid grid{tiles * division.parts, TileShape::kThreads};
   // While a block waits for a barrier, another one multiplies.
-  if (unit == TileUnit::halves || unit == TileUnit::tf32)
+  if (unit == TileUnit::halves || isTf32(unit))
     grid.residentBlocks = 2;
   SmallVector<TileGrid> grids{grid};
   if (division.parts > 1)

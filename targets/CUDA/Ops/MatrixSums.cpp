@@ -189,8 +189,10 @@ protected:
   }
 };
 
-/// Sums of tf32 products by mma.m16n8k8: it computes 16 x 8 sums in f32, four per
-/// lane. If lines are along the depth, ldmatrix loads elements of f32 as pairs of 16 bits.
+/// Sums of products of tf32, or of f32 as sums of two numbers of tf32, by mma.m16n8k8: it computes
+/// 16 x 8 sums in f32, four per lane. If lines are along the depth, ldmatrix loads elements of f32
+/// as pairs of 16 bits. Slices hold the elements themselves, so that they can be copied without
+/// registers.
 class Tf32Sums : public ChunkSums {
 public:
   using ChunkSums::ChunkSums;
@@ -212,9 +214,10 @@ protected:
   Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                int64_t row) const override {
     if (a.slice.layout.depthIsInner)
-      return rounded(loadMatrices(a, address, k, row, 4));
-    return rounded({loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
-                    loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)});
+      return matrix.toFactors(loadMatrices(a, address, k, row, 4));
+    return matrix.toFactors(
+        Values{loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
+               loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)});
   }
   SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
                             int64_t k) const override {
@@ -226,19 +229,8 @@ protected:
         matrices.push_back(
             {loadElement(b, address, k, column), loadElement(b, address, k + 4, column)});
     for (Values &registers : matrices)
-      registers = rounded(registers);
+      registers = matrix.toFactors(registers);
     return matrices;
-  }
-
-private:
-  /// Elements of factors rounded to tf32: f32 numbers whose last bits are zeros. The instruction
-  /// mma would only drop these bits. Slices hold the elements themselves, so that they can be
-  /// copied without registers.
-  Values rounded(ValueRange factors) const {
-    Values registers;
-    for (Value factor : factors)
-      registers.push_back(matrix.roundToTf32(factor));
-    return registers;
   }
 };
 } // namespace
@@ -247,7 +239,7 @@ std::unique_ptr<TileSums> dpc::createMatrixSums(GridEmitter &emitter, Combiner &
                                                 ProductTypes types, const TileShape &shape) {
   if (shape.unit == TileUnit::f64)
     return std::make_unique<DoubleSums>(emitter, combiner, types, shape);
-  if (shape.unit == TileUnit::tf32)
+  if (isTf32(shape.unit))
     return std::make_unique<Tf32Sums>(emitter, combiner, types, shape);
   return std::make_unique<HalfSums>(emitter, combiner, types, shape);
 }

@@ -10,7 +10,7 @@ using namespace dpc;
 using Values = LoopEmitter::Values;
 
 MatrixUnit::MatrixUnit(GridEmitter &emitter, TileUnit unit, Type factor)
-    : e(emitter), registerType(emitter.builder.getI32Type()) {
+    : e(emitter), unit(unit), registerType(emitter.builder.getI32Type()) {
   rows = 16;
   columns = 8;
   sums = 4;
@@ -25,6 +25,7 @@ MatrixUnit::MatrixUnit(GridEmitter &emitter, TileUnit unit, Type factor)
       registerType = VectorType::get({2}, factor);
     return;
   case TileUnit::tf32:
+  case TileUnit::tf32x3:
     depth = 8;
     intrinsic = "llvm.nvvm.mma.m16n8k8.row.col.tf32";
     return;
@@ -38,7 +39,45 @@ MatrixUnit::MatrixUnit(GridEmitter &emitter, TileUnit unit, Type factor)
   }
 }
 
+// A rounding error of tf32 is exact in f32, and has 12 bits. The instruction drops the last one of
+// them, which is the last bit of the number itself.
+Values MatrixUnit::toFactors(ValueRange numbers) const {
+  if (!isTf32(unit))
+    return Values(numbers);
+  Values factors, errors;
+  for (Value number : numbers) {
+    factors.push_back(roundToTf32(number));
+    if (unit != TileUnit::tf32x3)
+      continue;
+    if (number.getType() != e.builder.getF32Type())
+      number = e.make<LLVM::BitcastOp>(e.builder.getF32Type(), number);
+    errors.push_back(e.make<arith::SubFOp>(number, factors.back()));
+  }
+  llvm::append_range(factors, errors);
+  return factors;
+}
+
+// The product of the two errors is below the precision of f32. The instruction truncates each sum,
+// so a long sum in it would be too small. Therefore it sums only a step, and a scalar instruction,
+// which rounds to nearest, adds the step to the sum (Ootomo and Yokota, "Recovering single precision
+// accuracy from tensor cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022).
 Values MatrixUnit::multiply(ValueRange left, ValueRange right, ValueRange before) const {
+  if (unit != TileUnit::tf32x3)
+    return multiplyOnce(left, right, before);
+  const size_t ofLeft = left.size() / 2, ofRight = right.size() / 2;
+  ValueRange factorsA = left.take_front(ofLeft), errorsA = left.drop_front(ofLeft),
+             factorsB = right.take_front(ofRight), errorsB = right.drop_front(ofRight);
+  Values step(before.size(), e.constantLike(before[0].getType(), 0));
+  step = multiplyOnce(errorsA, factorsB, step);
+  step = multiplyOnce(factorsA, errorsB, step);
+  step = multiplyOnce(factorsA, factorsB, step);
+  Values next;
+  for (auto [sum, added] : llvm::zip_equal(before, step))
+    next.push_back(e.make<arith::AddFOp>(sum, added));
+  return next;
+}
+
+Values MatrixUnit::multiplyOnce(ValueRange left, ValueRange right, ValueRange before) const {
   SmallVector<Value> arguments;
   for (ValueRange registers : {left, right})
     for (Value factor : registers)

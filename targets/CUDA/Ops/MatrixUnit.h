@@ -17,7 +17,10 @@ public:
   /// `unit` is not TileUnit::scalar. `factor` is the type of the factors in memory.
   MatrixUnit(GridEmitter &emitter, TileUnit unit, mlir::Type factor);
 
-  /// Adds the product of the fragments `left` of A and `right` of B to `sums`.
+  /// The factors in a fragment of numbers as they lie in memory. Numbers of tf32 are rounded. For
+  /// TileUnit::tf32x3, the factors are the rounded numbers, followed by their rounding errors.
+  Values toFactors(mlir::ValueRange numbers) const;
+  /// Adds the product of the factors `left` of A and `right` of B to `sums`.
   Values multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums) const;
 
   /// Loads `count` matrices of 8 lines of one chunk by ldmatrix. Each group of eight lanes
@@ -47,7 +50,10 @@ public:
   int64_t rows = 0, columns = 0, depth = 0, sums = 0;
 
 private:
+  Values multiplyOnce(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums) const;
+
   GridEmitter &e;
+  const TileUnit unit;
   llvm::StringRef intrinsic;
   mlir::Type registerType; // of a fragment's factors
 };

@@ -18,7 +18,7 @@ using Values = LoopEmitter::Values;
 static TileShape shapeOf(GridEmitter &e, ProductTypes types, int64_t high, int64_t wide,
                          std::optional<int64_t> stages) {
   TileShape shape =
-      TileShape::of(types, TileShape::unitFor(types, e.orderedSums, e.usesTf32), high, wide);
+      TileShape::of(types, TileShape::unitFor(types, e.orderedSums, e.factors), high, wide);
   shape.stages = stages.value_or(shape.stages);
   llvm::cantFail(shape.verify());
   return shape;

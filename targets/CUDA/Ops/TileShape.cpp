@@ -14,15 +14,23 @@ using namespace dpc;
 /// has no reductions that need a part of it.
 static const int64_t kMostBytes = 48 * 1024;
 
-TileUnit TileShape::unitFor(ProductTypes types, bool keepsOrder, bool usesTf32) {
+TileUnit TileShape::unitFor(ProductTypes types, bool keepsOrder, FactorForm factors) {
   const Type sum = nn::accumulatorType(types.result);
   if (keepsOrder)
     return TileUnit::scalar;
   if (sum.isF64())
     return TileUnit::f64;
-  if (types.factor.isF32())
-    return usesTf32 ? TileUnit::tf32 : TileUnit::scalar;
-  return TileUnit::halves;
+  if (!types.factor.isF32())
+    return TileUnit::halves;
+  switch (factors) {
+  case FactorForm::whole:
+    return TileUnit::scalar;
+  case FactorForm::rounded:
+    return TileUnit::tf32;
+  case FactorForm::split:
+    return TileUnit::tf32x3;
+  }
+  return TileUnit::scalar;
 }
 
 TileShape TileShape::of(ProductTypes types, TileUnit unit, int64_t high, int64_t wide) {
@@ -48,6 +56,7 @@ int64_t TileShape::getStep() const {
   case TileUnit::halves:
     return 16;
   case TileUnit::tf32:
+  case TileUnit::tf32x3:
     return 8;
   case TileUnit::f64:
     return 4;

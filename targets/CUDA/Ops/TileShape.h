@@ -1,6 +1,8 @@
 #ifndef DPC_TARGETS_CUDA_OPS_TILESHAPE_H
 #define DPC_TARGETS_CUDA_OPS_TILESHAPE_H
 
+#include "planning/FactorForm.h"
+
 #include "mlir/IR/Types.h"
 #include "llvm/Support/Error.h"
 
@@ -17,8 +19,12 @@ enum class TileUnit {
   scalar, ///< a thread multiplies and adds one element after the other
   halves, ///< mma with factors of bf16 or f16 and sums of f32
   tf32,   ///< mma with factors of f32 that are rounded to tf32, and sums of f32
+  tf32x3, ///< three mma with factors of f32 as sums of two numbers of tf32, and sums of f32
   f64     ///< mma with factors and sums of f64
 };
+
+/// Whether mma multiplies numbers of tf32.
+inline bool isTf32(TileUnit unit) { return unit == TileUnit::tf32 || unit == TileUnit::tf32x3; }
 
 /// The size of a tile of a product and of its slices.
 struct TileShape {
@@ -39,8 +45,8 @@ struct TileShape {
   int64_t bytes = 4;
 
   /// The unit for a product. `keepsOrder`: whether sums must add their terms in order.
-  /// `usesTf32`: whether factors of f32 may be rounded.
-  static TileUnit unitFor(ProductTypes types, bool keepsOrder, bool usesTf32);
+  /// `factors`: how products of f32 multiply their factors.
+  static TileUnit unitFor(ProductTypes types, bool keepsOrder, FactorForm factors);
   /// The shape of a tile with `high` x `wide` sums per thread. Its slices have 64 bytes along the
   /// depth. It has as many stages as the shared memory of a block holds, up to kMostStages.
   static TileShape of(ProductTypes types, TileUnit unit, int64_t high, int64_t wide);

@@ -21,6 +21,10 @@ Value WarpProduct::round(Value element) const {
   return unit == TileUnit::tf32 ? matrix.roundToTf32(element) : element;
 }
 
+Values WarpProduct::toFactors(ValueRange fragment) const {
+  return roundsCopies() ? Values(fragment) : matrix.toFactors(fragment);
+}
+
 Values WarpProduct::getZeros(int64_t columns) const {
   return Values(static_cast<size_t>(countSums(columns)), e.constantLike(e.builder.getF32Type(), 0));
 }
@@ -49,7 +53,7 @@ WarpProduct::Source WarpProduct::depthOf(const Slice &slice, Index firstColumn,
   const Index lane = matrix.lane(thread);
   // The elements of f32 are no pairs that ldmatrix could transpose, so each lane loads its own
   // ones: from lines 2 inQuad and 2 inQuad + 1, where it has sums of the same columns.
-  if (unit == TileUnit::tf32)
+  if (isTf32(unit))
     return {slice, addressOf(slice, matrix.inQuad(thread) * 2,
                              firstColumn + matrix.quad(thread) * neighboursOf(columns))};
   return {slice, addressOf(slice, e.mod(lane, kRows), firstColumn + e.floorDiv(lane, kRows) * 8)};
@@ -73,7 +77,7 @@ WarpProduct::Fragments WarpProduct::toFactor(ValueRange sums) const {
   Fragments fragments;
   const auto count = static_cast<int64_t>(sums.size());
   auto sum = [&](int64_t number) { return sums[static_cast<size_t>(number)]; };
-  if (unit == TileUnit::tf32) {
+  if (isTf32(unit)) {
     // Elements inQuad and inQuad + 4 along the depth stand for columns 2 inQuad and 2 inQuad + 1.
     for (int64_t first = 0; first < count; first += 4) {
       Values fragment;
@@ -108,21 +112,21 @@ Values WarpProduct::addColumns(function_ref<Values(int64_t)> fragmentOf, const S
                                Value stage, ValueRange before) const {
   Values sums(before);
   for (int64_t step = 0; step < countSteps(columns.slice); ++step) {
-    Values left = fragmentOf(step);
+    const Values left = toFactors(fragmentOf(step));
     for (int64_t column = 0; column < columns.slice.layout.extent; column += kAlignment) {
       Values words = matrix.loadMatrices(
           columns.slice.pointerTo(stage, columns.address, step * matrix.depth, column), 4,
           /*isTransposed=*/false);
       for (int64_t n = 0; n < 2; ++n)
         multiplyInto(sums, column / matrix.columns + n, left,
-                     ValueRange(ArrayRef(words).slice(static_cast<size_t>(2 * n), 2)));
+                     toFactors(ArrayRef(words).slice(static_cast<size_t>(2 * n), 2)));
     }
   }
   return sums;
 }
 
 int64_t WarpProduct::neighboursOf(int64_t columns) const {
-  return unit != TileUnit::tf32 ? 1 : columns % 32 == 0 ? 4 : 2;
+  return !isTf32(unit) ? 1 : columns % 32 == 0 ? 4 : 2;
 }
 
 Values WarpProduct::addDepth(const Fragments &a, const Source &depth, Value stage,
@@ -130,9 +134,10 @@ Values WarpProduct::addDepth(const Fragments &a, const Source &depth, Value stag
   Values sums(before);
   const int64_t columns = static_cast<int64_t>(sums.size()) * LaunchPlan::kWarp / kRows,
                 neighbours = neighboursOf(columns);
-  for (auto [number, left] : llvm::enumerate(a)) {
+  for (auto [number, fragment] : llvm::enumerate(a)) {
+    const Values left = toFactors(fragment);
     const int64_t line = static_cast<int64_t>(number) * matrix.depth;
-    if (unit != TileUnit::tf32) {
+    if (!isTf32(unit)) {
       for (int64_t column = 0; column < columns; column += kAlignment) {
         Values words =
             matrix.loadMatrices(depth.slice.pointerTo(stage, depth.address, column, line), 4,
@@ -153,7 +158,7 @@ Values WarpProduct::addDepth(const Fragments &a, const Source &depth, Value stag
         Values right;
         for (Value vector : vectors)
           right.push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(n))));
-        multiplyInto(sums, column / matrix.columns + n, left, right);
+        multiplyInto(sums, column / matrix.columns + n, left, toFactors(right));
       }
     }
   }

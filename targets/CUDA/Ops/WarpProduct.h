@@ -21,7 +21,7 @@ public:
   /// The extents of slices and the lengths of their lines are multiples of this number.
   static constexpr int64_t kAlignment = 16;
 
-  /// `unit` is TileUnit::halves or TileUnit::tf32. `thread` is the number of the thread.
+  /// `unit` is TileUnit::halves, TileUnit::tf32 or TileUnit::tf32x3. `thread` is the number of the thread.
   WarpProduct(GridEmitter &emitter, TileUnit unit, mlir::Type factor, Index thread);
 
   /// A slice with `lines` lines of `elements` elements.
@@ -59,7 +59,8 @@ public:
   Values addDepth(const Fragments &a, const Source &depth, mlir::Value stage,
                   mlir::ValueRange sums) const;
 
-  /// Sums of addColumns as the factor A of addDepth. They are rounded to the type of factors.
+  /// Sums of addColumns as the factor A of addDepth. They are rounded to the type of factors, unless
+  /// that is f32.
   Fragments toFactor(mlir::ValueRange sums) const;
 
   /// The places of sums. Sum number n of a lane is in row `rowOf(n)` of two rows that a lane has,
@@ -77,12 +78,14 @@ public:
                llvm::function_ref<void(int64_t row, Index column, mlir::ValueRange)> body) const;
 
 private:
-  /// The columns that a lane loads as a vector by addDepth in tf32, or 1.
+  /// The columns that a lane loads as a vector by addDepth if the factors are f32, or 1.
   int64_t neighboursOf(int64_t columns) const;
   int64_t chunk() const { return SliceLayout::kChunk / (factor.getIntOrFloatBitWidth() / 8); }
   Slice::Address addressOf(const Slice &slice, Index line, Index inLine) const {
     return slice.addressOf(inLine, line);
   }
+  /// The factors in a fragment. Slices of tf32 have factors already.
+  Values toFactors(mlir::ValueRange fragment) const;
   void multiplyInto(llvm::MutableArrayRef<mlir::Value> sums, int64_t column, mlir::ValueRange left,
                     mlir::ValueRange right) const;
 

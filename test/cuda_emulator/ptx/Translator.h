@@ -103,7 +103,7 @@ private:
   llvm::Value *lineValue() { return builder.getInt32(static_cast<uint32_t>(line)); }
   llvm::Value *number(uint32_t value) { return builder.getInt32(value); }
   /// Registers as an array of 32-bit words in memory, and back.
-  llvm::Value *pack(const std::vector<Operand> &registers, PtxType element);
+  llvm::Value *pack(unsigned place, const std::vector<Operand> &registers, PtxType element);
   void unpack(const std::vector<Operand> &registers, PtxType element, llvm::Value *words);
 
   llvm::Module &module;
@@ -116,7 +116,7 @@ private:
   uint32_t instruction = 0; // its number in the kernel
   llvm::Function *function = nullptr;
   llvm::Value *thread = nullptr, *parameters = nullptr, *delta = nullptr, *shared = nullptr,
-              *local = nullptr, *carry = nullptr;
+              *local = nullptr, *carry = nullptr, *fragments[4] = {};
   llvm::BasicBlock *entry = nullptr;
   std::map<std::string, std::pair<PtxType, llvm::Value *>> registers;
   std::map<std::string, llvm::BasicBlock *> labels;

@@ -8,10 +8,14 @@ using llvm::Value;
 
 static const PtxType kWord = {PtxType::bits, 32}, kFlag = {PtxType::predicate, 1};
 
-Value *Translator::pack(const std::vector<Operand> &values, PtxType element) {
+// Instructions share the arrays, because stacks of threads are small.
+Value *Translator::pack(unsigned place, const std::vector<Operand> &values, PtxType element) {
   const unsigned words = element.width / 32u;
-  llvm::IRBuilder<> atEntry(entry, entry->begin());
-  Value *array = atEntry.CreateAlloca(llvm::ArrayType::get(builder.getInt32Ty(), kFragmentWords));
+  Value *&array = fragments[place];
+  if (!array) {
+    llvm::IRBuilder<> atEntry(entry, entry->begin());
+    array = atEntry.CreateAlloca(llvm::ArrayType::get(builder.getInt32Ty(), kFragmentWords));
+  }
   for (size_t i = 0; i < values.size(); ++i)
     builder.CreateAlignedStore(
         read(values[i], element.asBits()),
@@ -91,8 +95,9 @@ void Translator::translateMatrixProduct(const Instruction &op) {
   }
   if (!op.has("row") || !op.has("col") || op.types.empty() || op.types[0].width != sum.width)
     error("mma is known of row by col with sums of f32, or f64 of f64");
-  Value *a = pack(partsOf(operandOf(op, 1)), factor), *b = pack(partsOf(operandOf(op, 2)), factor),
-        *c = pack(partsOf(operandOf(op, 3)), sum), *d = pack({}, sum);
+  Value *a = pack(0, partsOf(operandOf(op, 1)), factor),
+        *b = pack(1, partsOf(operandOf(op, 2)), factor),
+        *c = pack(2, partsOf(operandOf(op, 3)), sum), *d = pack(3, {}, sum);
   call("emu_mma", builder.getVoidTy(),
        {thread, a, b, c, d, number(static_cast<uint32_t>(kind)), lineValue()});
   unpack(partsOf(operandOf(op, 0)), sum, d);
@@ -120,7 +125,7 @@ bool Translator::translateWarp(const Instruction &op) {
     const std::vector<Operand> results = partsOf(operandOf(op, 0));
     const auto tiles = static_cast<uint32_t>(results.size());
     Value *row = address(operandOf(op, 1), "shared", 16, Access::load, {8 * tiles}),
-          *words = pack({}, kWord);
+          *words = pack(0, {}, kWord);
     call("emu_ldmatrix", builder.getVoidTy(),
          {thread, row, words, number(tiles), number(op.has("trans")), lineValue()});
     unpack(results, kWord, words);

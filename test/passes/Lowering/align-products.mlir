@@ -1,7 +1,8 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products | FileCheck %s
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products=products=generated | FileCheck %s
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products=products=library | FileCheck %s --check-prefix=LIBRARY
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products=tf32 | FileCheck %s --check-prefix=TF32
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products=factors=tf32 | FileCheck %s --check-prefix=TF32
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products=factors=tf32x3 | FileCheck %s --check-prefix=TF32
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products='ordered-sums products=library' | FileCheck %s --check-prefix=NONE
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cpu --dpc-align-products=products=library | FileCheck %s --check-prefix=NONE
 
@@ -65,7 +66,7 @@ func.func @small_product(%x: tensor<96x64xbf16>, %w: tensor<64x203xbf16>) -> ten
 
 // -----
 
-// Factors of f32 have units only in tf32, whose pieces have four elements.
+// Factors of f32 have units only in tf32 and tf32x3, whose pieces have four elements.
 // CHECK-LABEL: @tf32_alone
 // CHECK-NOT: nn.pad
 // TF32-LABEL: @tf32_alone

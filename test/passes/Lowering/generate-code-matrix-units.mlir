@@ -1,6 +1,6 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s --check-prefixes=CHECK,IEEE
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels=tf32 --dpc-generate-code=tf32 | FileCheck %s --check-prefixes=CHECK,TF32
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels='tf32 ordered-sums' --dpc-generate-code='tf32 ordered-sums' | FileCheck %s --check-prefix=ORDERED
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels=factors=tf32 --dpc-generate-code=factors=tf32 | FileCheck %s --check-prefixes=CHECK,TF32
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels='factors=tf32 ordered-sums' --dpc-generate-code='factors=tf32 ordered-sums' | FileCheck %s --check-prefix=ORDERED
 
 // The units that multiply small matrices make products of f64, and of f32 where
 // factors may be rounded to tf32; else each multiplication is one of IEEE.

@@ -1,5 +1,5 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-set-channels-last=products=library | FileCheck %s
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-set-channels-last='products=library tf32' | FileCheck %s --check-prefix=TF32
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-set-channels-last='products=library factors=tf32' | FileCheck %s --check-prefix=TF32
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-set-channels-last=products=generated | FileCheck %s --check-prefix=NONE
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-set-channels-last='ordered-sums products=library' | FileCheck %s --check-prefix=NONE
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cpu --dpc-set-channels-last=products=library | FileCheck %s --check-prefix=NONE

@@ -22,8 +22,8 @@ module @refuses_remat_without_backward attributes {dist.plan = #dist.plan<rematB
 
 // -----
 
-// expected-error @+1 {{its plan: products round to tf32, which the target has not}}
-module @refuses_tf32_without_units attributes {dist.plan = #dist.plan<tf32 = true>} {
+// expected-error @+1 {{its plan: products of f32 are made in tf32, which the target has not}}
+module @refuses_tf32_without_units attributes {dist.plan = #dist.plan<factors = "tf32">} {
   func.func @step() {
     return
   }

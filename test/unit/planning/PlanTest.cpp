@@ -122,8 +122,16 @@ TEST(PlanTest, CheckNamesWhatContradicts) {
   EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.buckets.later = 0; }),
             "buckets close at 1048576 and 0 bytes");
   EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.deviceBytes = -1; }), "a device has -1 bytes");
-  EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.kernels.orderedSums = plan.kernels.tf32 = true; }),
-            "sums keep their order, and products round to tf32");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.kernels.orderedSums = true;
+              plan.kernels.factors = FactorForm::rounded;
+            }),
+            "sums keep their order, and products of f32 are made in tf32");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.kernels.factors = FactorForm::split;
+              plan.kernels.products = ProductMaker::library;
+            }),
+            "products of f32 are made in tf32x3, which the library has not");
   EXPECT_EQ(refuse([](ProgramPlan &plan) {
               plan.kernels.orderedSums = true;
               plan.kernels.products = ProductMaker::library;
@@ -148,9 +156,10 @@ TEST(PlanTest, VerifyComparesItWithTheProgram) {
   EXPECT_EQ(messageOf(plan.verify(inference)), "");
 
   plan = planOnGrid();
-  plan.kernels.tf32 = true;
+  plan.kernels.factors = FactorForm::split;
+  EXPECT_EQ(toString(plan), "mesh = [\"data\" = 2 batch, \"model\" = 4], factors = \"tf32x3\"");
   EXPECT_EQ(messageOf(plan.verify(PlannedProgram())),
-            "products round to tf32, which the target has not");
+            "products of f32 are made in tf32x3, which the target has not");
   plan.kernels = {};
   plan.kernels.products = ProductMaker::generated;
   EXPECT_EQ(messageOf(plan.verify(PlannedProgram())),

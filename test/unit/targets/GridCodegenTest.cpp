@@ -162,11 +162,14 @@ TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
   EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
 }
 
-CodeOptions withTf32(const char *processor = "") {
+CodeOptions withFactors(FactorForm factors, const char *processor = "") {
   CodeOptions options;
-  options.tf32 = true;
+  options.factors = factors;
   options.processor = processor;
   return options;
+}
+CodeOptions withTf32(const char *processor = "") {
+  return withFactors(FactorForm::rounded, processor);
 }
 
 const OpCase product = {"nn.dot %a, %b contract [1] [0] : tensor<70x33xf64>, tensor<33x90xf64> "
@@ -185,6 +188,8 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
   EXPECT_TRUE(has(tf32, "cvt.rna.tf32.f32")) << tf32;
   // Two instructions of a device before sm_90, and one of later ones.
   EXPECT_TRUE(has(ptxOf(product, "f32", withTf32("sm_90")), "cvt.rn.tf32.f32"));
+  EXPECT_TRUE(has(ptxOf(product, "f32", withFactors(FactorForm::split)),
+                  "mma.sync.aligned.m16n8k8.row.col.f32.tf32"));
   EXPECT_FALSE(has(ptxOf(product, "f32"), "mma"));
   EXPECT_FALSE(has(ptxOf(product, "f32", ordered), "mma"));
   EXPECT_TRUE(has(ptxOf(product, "bf16"), "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"));
@@ -639,27 +644,58 @@ TEST_F(GridCodegen, Tf32) {
   }
 }
 
-// Attention with the tiles that stay in registers, and with others: rows that are no complete
-// matrices, are shared by several blocks, or are too long.
-TEST_F(GridCodegen, Tf32Attention) {
-  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
-    return DeviceKernel::create(op, withTf32());
+// Three products of tf32 have almost the precision of f32, where one would be off by 1e-3: with
+// factors in any direction, odd extents, batches, sums that are split among blocks, and ops around.
+TEST_F(GridCodegen, SplitFactors) {
+  const char *processor = "";
+  auto make = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withFactors(FactorForm::split, processor));
   };
-  for (int64_t size : {9, 64, 80, 200})
-    for (const char *gradient : {"", "gradient"}) {
-      if (isLaterRun() && size != 64)
-        continue;
-      const std::string text = attentionText("f32", size, gradient),
-                        end = "x3x" + std::to_string(size) + "xf32", queries = "2x100" + end,
-                        keys = "2x130" + end;
-      SCOPED_TRACE(text);
-      std::vector<Arg> args{{queries.c_str()}, {keys.c_str()}, {keys.c_str()}};
-      if (*gradient) {
-        args.push_back({"2x3x100xf32"});
-        args.push_back({queries.c_str()});
+  const OpCase batches = {"nn.dot %a, %b batch [0] [0] contract [2] [1] : tensor<3x37x41xf64>, "
+                          "tensor<3x41x29xf64> -> tensor<3x37x29xf64>",
+                          {{"3x37x41xf64"}, {"3x41x29xf64"}}},
+               deep = {"nn.dot %a, %b contract [0] [0] : tensor<1500x33xf64>, tensor<1500x49xf64> "
+                       "-> tensor<33x49xf64>",
+                       {{"1500x33xf64"}, {"1500x49xf64"}}},
+               joined = {
+                   "%e = nn.neg %a : tensor<40x72xf64> %p = nn.dot %e, %b contract [1] [0] : "
+                   "tensor<40x72xf64>, tensor<72x48xf64> -> tensor<40x48xf64> %q = nn.add %p, "
+                   "%c : tensor<40x48xf64> nn.relu %q : tensor<40x48xf64>",
+                   {{"40x72xf64"}, {"72x48xf64"}, {"40x48xf64"}}};
+  for (const char *each : {"sm_80", "sm_90"}) {
+    processor = each;
+    for (const OpCase &opCase :
+         {product, batches, deep, joined, patches, alignedProduct(false, false),
+          alignedProduct(false, true), alignedProduct(true, false), alignedProduct(true, true)})
+      check(opCase, "f32", 2e-6, make);
+  }
+}
+
+// Attention with the tiles that stay in registers, and with others: rows that are no complete
+// matrices, are shared by several blocks, or are too long. Factors of f32 are rounded only if the
+// options allow it.
+TEST_F(GridCodegen, F32Attention) {
+  FactorForm factors = FactorForm::whole;
+  auto make = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withFactors(factors));
+  };
+  for (FactorForm each : {FactorForm::whole, FactorForm::rounded})
+    for (int64_t size : {9, 64, 80, 200})
+      for (const char *gradient : {"", "gradient"}) {
+        if (isLaterRun() && size != 64)
+          continue;
+        const std::string text = attentionText("f32", size, gradient),
+                          end = "x3x" + std::to_string(size) + "xf32", queries = "2x100" + end,
+                          keys = "2x130" + end;
+        SCOPED_TRACE(text);
+        std::vector<Arg> args{{queries.c_str()}, {keys.c_str()}, {keys.c_str()}};
+        if (*gradient) {
+          args.push_back({"2x3x100xf32"});
+          args.push_back({queries.c_str()});
+        }
+        factors = each;
+        check({text.c_str(), args}, "f32", each == FactorForm::rounded ? 5e-3 : 1e-5, make);
       }
-      check({text.c_str(), args}, "f32", 5e-3, make);
-    }
 }
 
 // The largest score is that of the least product if the scale is negative, and all tiles but the

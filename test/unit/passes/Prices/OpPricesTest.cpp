@@ -77,8 +77,15 @@ TEST_F(OpPricesTest, ProductsOfF32HaveTheTypeToWhichThePlanRoundsTheirFactors) {
       return %0 : tensor<8x2xf32>
     })";
   EXPECT_EQ(workOfKernel(parse(text)).type, NumberType::f32);
-  const std::string attributes = "module attributes {dist.plan = #dist.plan<tf32 = true>} {";
-  EXPECT_EQ(workOfKernel(parse(attributes + text + "}")).type, NumberType::tf32);
+  auto workIn = [&](const std::string &form) {
+    return workOfKernel(parse("module attributes {dist.plan = #dist.plan<factors = \"" + form +
+                              "\">} {" + text + "}"));
+  };
+  EXPECT_EQ(workIn("tf32").type, NumberType::tf32);
+  EXPECT_EQ(workIn("tf32").flops, 128);
+  // Three products of tf32.
+  EXPECT_EQ(workIn("tf32x3").type, NumberType::tf32);
+  EXPECT_EQ(workIn("tf32x3").flops, 3 * 128);
 }
 
 TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {

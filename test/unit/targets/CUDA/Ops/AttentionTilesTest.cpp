@@ -20,7 +20,8 @@ protected:
   MLIRContext context;
   Builder b{&context};
   const Type bf16 = b.getBF16Type(), f32 = b.getF32Type(), f64 = b.getF64Type();
-  const GridOptions plain{true, false, false}, tf32{true, false, true}, ordered{false, true, false};
+  const GridOptions plain{true, false, FactorForm::whole}, tf32{true, false, FactorForm::rounded},
+      ordered{false, true, FactorForm::whole};
 
   nn::AttentionShape shapeOf(int64_t depth, int64_t valueDepth) {
     auto type = [&](int64_t rows, int64_t elements) {
@@ -36,7 +37,10 @@ TEST_F(AttentionTilesOf, UnitsMultiplyThem) {
     EXPECT_TRUE(AttentionTiles::of(shape, bf16, work, plain));
     EXPECT_TRUE(AttentionTiles::of(shape, f32, work, tf32));
     EXPECT_FALSE(AttentionTiles::of(shape, bf16, work, ordered));
-    EXPECT_FALSE(AttentionTiles::of(shape, f32, work, plain));
+    EXPECT_EQ(AttentionTiles::of(shape, f32, work, tf32)->unit, TileUnit::tf32);
+    // Almost as precise as f32.
+    EXPECT_EQ(AttentionTiles::of(shape, f32, work, plain)->unit, TileUnit::tf32x3);
+    EXPECT_FALSE(AttentionTiles::of(shape, f32, work, ordered));
     EXPECT_FALSE(AttentionTiles::of(shape, f64, work, tf32));
   }
 }
@@ -45,9 +49,8 @@ TEST_F(AttentionTilesOf, TilesFit) {
   for (int64_t depth : {6, 40, 64, 80, 128, 256})
     for (int64_t valueDepth : {9, 64, 128, 260})
       for (Work work : {Work::result, Work::queryGrad, Work::keyGrads})
-        for (bool isNarrow : {false, true}) {
-          auto tiles = AttentionTiles::of(shapeOf(depth, valueDepth), isNarrow ? bf16 : f32, work,
-                                          isNarrow ? plain : tf32);
+        for (auto [type, options] : {std::pair(bf16, plain), {f32, tf32}, {f32, plain}}) {
+          auto tiles = AttentionTiles::of(shapeOf(depth, valueDepth), type, work, options);
           if (!tiles)
             continue;
           EXPECT_EQ(llvm::toString(tiles->verify()), "");

@@ -23,28 +23,30 @@ protected:
 };
 
 TEST_F(TileShapes, UnitFollowsTypes) {
-  auto unitOf = [&](Type factor, Type result, bool tf32 = false) {
-    return TileShape::unitFor({factor, result}, /*keepsOrder=*/false, tf32);
+  auto unitOf = [&](Type factor, Type result, FactorForm factors = FactorForm::whole) {
+    return TileShape::unitFor({factor, result}, /*keepsOrder=*/false, factors);
   };
   EXPECT_EQ(unitOf(bf16, bf16), TileUnit::halves);
   EXPECT_EQ(unitOf(f16, f32), TileUnit::halves);
   EXPECT_EQ(unitOf(bf16, f64), TileUnit::f64);
   EXPECT_EQ(unitOf(f32, f32), TileUnit::scalar);
-  EXPECT_EQ(unitOf(f32, f32, /*tf32=*/true), TileUnit::tf32);
-  EXPECT_EQ(unitOf(f32, f64, /*tf32=*/true), TileUnit::f64);
+  EXPECT_EQ(unitOf(f32, f32, FactorForm::rounded), TileUnit::tf32);
+  EXPECT_EQ(unitOf(f32, f32, FactorForm::split), TileUnit::tf32x3);
+  EXPECT_EQ(unitOf(f32, f64, FactorForm::rounded), TileUnit::f64);
+  EXPECT_EQ(unitOf(bf16, f32, FactorForm::split), TileUnit::halves);
   for (Type type : {bf16, f16, f32, f64})
-    EXPECT_EQ(TileShape::unitFor({type, type}, /*keepsOrder=*/true, /*usesTf32=*/true),
+    EXPECT_EQ(TileShape::unitFor({type, type}, /*keepsOrder=*/true, FactorForm::split),
               TileUnit::scalar);
 }
 
 TEST_F(TileShapes, StagesFitSharedMemory) {
   for (Type type : {bf16, f32, f64})
-    for (bool tf32 : {false, true})
+    for (FactorForm factors : {FactorForm::whole, FactorForm::split})
       for (int64_t high : {2, 4, 8})
         for (int64_t wide : {2, 4, 8}) {
           const ProductTypes types{type, type};
           TileShape shape =
-              TileShape::of(types, TileShape::unitFor(types, false, tf32), high, wide);
+              TileShape::of(types, TileShape::unitFor(types, false, factors), high, wide);
           EXPECT_EQ(llvm::toString(shape.verify()), "");
           EXPECT_GE(shape.stages, 2);
           if (shape.stages < TileShape::kMostStages) {
