@@ -1,7 +1,9 @@
-"""Tests `attention ..`: attention on the device gives the losses of the CPU's program, in f32, tf32, bf16 and f16."""
+"""Tests `attention ..`: attention on the device gives the losses of the CPU's program, in f32, tf32, bf16 and f16.
+Their kernels do not spill registers."""
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -114,7 +116,26 @@ def check_attention(runner, case, precision):
     return f'{len(names)} kernels, losses %.1e' % interp.check_losses(made, wanted, ALLOWED[precision])
 
 
+def check_spills(runner, precision):
+    """No attention of unusual heads spills registers, where NVIDIA's assembler is installed."""
+    model, _, flags = model_of(runner, 'heads')
+    search = os.environ['PATH'] + ':/usr/local/cuda/bin:' + os.path.join(ROOT, '.venv', 'cuda', 'bin')
+    if not all(shutil.which(tool, path=search) for tool in ('ptxas', 'cuobjdump')):
+        return 'no assembler'
+    folder = os.path.join(runner.folder, f'attention.spills.{precision}')
+    environment = {**os.environ, 'PATH': search}
+    for words in ([os.path.join(runner.tools, 'dpc-compile'), model, '-o', folder + '.program', *flags, '--target=cuda',
+                   '--cuda-arch=sm_90', f'--precision={precision}', f'--save-kernels={folder}'],
+                  [os.path.join(ROOT, 'scripts', 'check-kernels'), folder, '--rows=1']):
+        run = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment)
+        if run.returncode:
+            raise interp.Failed((run.stdout + run.stderr)[-1000:])
+    return re.search(r'measured: (.*)', run.stdout)[1]
+
+
 def tests(runner):
+    for precision in 'f32', 'tf32', 'bf16':
+        yield f'attention heads {precision} spills', check_spills, (precision,)
     for case in ('heads', 'gpt2', 'llama'):
         for precision in PRECISIONS:
             yield f'attention {case} {precision}', check_attention, (case, precision)

@@ -44,6 +44,13 @@ def check_tf32(runner, case, want):
     return 'losses %.1e' % error
 
 
+def check_split(runner, case):
+    """Products of factors that are sums of two numbers of tf32: as close to f64 as f32 is."""
+    stem = compile_cuda(runner, case, precision='tf32x3')
+    losses, state = train(runner, case, stem, 'training', interp.STEPS)
+    return compare(losses, state, runner.want(case), *TOLERANCES['f32'])
+
+
 def check_narrow(runner, case, mesh, precision, extra=()):
     """In mixed precision: as far off f64 as PyTorch's autocast is, or where that is not recorded, as the CPU's program."""
     losses, _ = train(runner, case, compile_cuda(runner, case, mesh=mesh, precision=precision, extra=extra), precision,
@@ -73,6 +80,7 @@ def tests(runner):
         yield f'{case} one rank, one step', check_step, (case,)
     for case in TF32_CASES:
         yield f'{case} one rank tf32', check_tf32, (case, runner.want(case))
+        yield f'{case} one rank tf32x3', check_split, (case,)
     for case, mesh, precision, flags in NARROW:
         name = ' '.join([f'{case} {mesh or "one rank"} {precision}', *(flag.lstrip('-') for flag in flags)])
         yield name, check_narrow, (case, mesh, precision, flags)

@@ -15,9 +15,14 @@ using namespace dpc;
 
 /// The shared memory that every device allows a block without a special request.
 static const int64_t kMostBytes = 48 * 1024;
-/// The registers that leave three blocks of 128 threads on a multiprocessor, and about how many of
-/// them hold addresses, fragments of the other factor and numbers per row.
-static const int64_t kMostRegisters = 168, kOtherRegisters = 48;
+/// About how many registers hold addresses, fragments of the other factor and numbers per row.
+static const int64_t kOtherRegisters = 48;
+
+/// About how many more hold both parts of split factors and the sums of steps. The assembler
+/// interleaves many steps.
+static int64_t countSplitRegisters(AttentionTiles::Work work) {
+  return work == AttentionTiles::Work::queryGrad ? 40 : 82;
+}
 
 static int64_t alignedTo(int64_t elements, int64_t alignment) {
   return static_cast<int64_t>(
@@ -36,6 +41,7 @@ std::optional<AttentionTiles> AttentionTiles::of(const nn::AttentionShape &shape
   if (tiles.unit != TileUnit::halves && !isTf32(tiles.unit))
     return std::nullopt;
   tiles.bytes = factor.getIntOrFloatBitWidth() / 8;
+  const bool isKeyWork = work == Work::keyGrads;
   for (int64_t columns : {128, 64, 32}) {
     // If several blocks share the rows of an operand, they have equal shares.
     auto lengthOf = [&](int64_t elements, bool isShared) {
@@ -45,13 +51,20 @@ std::optional<AttentionTiles> AttentionTiles::of(const nn::AttentionShape &shape
     tiles.depth = lengthOf(shape.depth, work != Work::result);
     tiles.valueDepth = lengthOf(shape.valueDepth, work != Work::queryGrad);
     tiles.columns = std::min(columns, tiles.getLongestResult());
-    for (int64_t others : {64, 32, 16})
-      for (int64_t kept : {0, 1, 2}) {
-        tiles.others = others;
-        tiles.kept = kept;
-        if (!llvm::errorToBool(tiles.verify()))
-          return tiles;
-      }
+    for (int64_t residentBlocks : {3, 2}) {
+      if (residentBlocks == 3 && tiles.unit == TileUnit::tf32x3)
+        continue;
+      for (int64_t others : {64, 32, 16})
+        for (int64_t kept : {0, 1, 2}) {
+          tiles.residentBlocks = residentBlocks;
+          tiles.others = others;
+          tiles.kept = kept;
+          tiles.isUneven = shape.queries % (isKeyWork ? others : kRows) != 0 ||
+                           shape.keys % (isKeyWork ? kRows : others) != 0;
+          if (!llvm::errorToBool(tiles.verify()))
+            return tiles;
+        }
+    }
   }
   return std::nullopt;
 }
@@ -75,7 +88,7 @@ int64_t AttentionTiles::countColumns() const {
 TileGrid AttentionTiles::getGrid(const nn::AttentionShape &shape) const {
   const int64_t rows = work == Work::keyGrads ? shape.keys : shape.queries;
   return {shape.batches() * static_cast<int64_t>(llvm::divideCeil(rows, kRows)) * countColumns(),
-          kThreads, kResidentBlocks};
+          kThreads, residentBlocks};
 }
 
 SmallVector<int64_t> AttentionTiles::getOwnDepths() const {
@@ -119,7 +132,7 @@ int64_t AttentionTiles::getSharedBytes() const {
 }
 
 int64_t AttentionTiles::countRegisters() const {
-  int64_t registers = 0;
+  int64_t registers = kOtherRegisters;
   const SmallVector<int64_t> depths = getOwnDepths();
   for (int64_t elements : ArrayRef(depths).drop_front(static_cast<size_t>(kept)))
     registers += elements * bytes / 4 * WarpProduct::kRows / LaunchPlan::kWarp;
@@ -130,7 +143,13 @@ int64_t AttentionTiles::countRegisters() const {
     const auto pieces = static_cast<int64_t>(llvm::divideCeil(others * inLine, kThreads));
     registers += pieces * (llvm::isPowerOf2_64(static_cast<uint64_t>(inLine)) ? 1 : 3);
   }
+  if (unit == TileUnit::tf32x3)
+    registers += countSplitRegisters(work);
   const int64_t scores = WarpProduct::countSums(others), sums = WarpProduct::countSums(columns);
+  // Comparisons of positions for each piece that is copied, and for each that is rounded in place.
+  if (isUneven && work != Work::result)
+    registers +=
+        unit == TileUnit::halves ? scores / 4 + (others > 32 ? 32 : 0) : scores * 3 / 2 + 16;
   switch (work) {
   case Work::result:
     return registers + scores + sums;
@@ -155,7 +174,7 @@ llvm::Error AttentionTiles::verify() const {
     return failed("keeps operands that are not there");
   if (getSharedBytes() > kMostBytes)
     return failed("does not fit shared memory");
-  if (countRegisters() + kOtherRegisters > kMostRegisters)
+  if (countRegisters() > getMostRegisters())
     return failed("does not fit registers");
   return llvm::Error::success();
 }

@@ -24,8 +24,6 @@ struct AttentionTiles {
   static constexpr int64_t kWarps = 4, kThreads = kWarps * LaunchPlan::kWarp;
   static constexpr int64_t kRows = 64;
   static constexpr int64_t kStages = 2;
-  /// The blocks for which a multiprocessor has registers: each thread may have 168.
-  static constexpr int64_t kResidentBlocks = 3;
 
   Work work = Work::result;
   TileUnit unit = TileUnit::halves;
@@ -39,9 +37,15 @@ struct AttentionTiles {
   /// How many of the operands with own rows stay in shared memory. The fragments of the others stay
   /// in registers.
   int64_t kept = 0;
+  /// The blocks for which a multiprocessor has registers: three or two.
+  int64_t residentBlocks = 3;
+  /// Whether the last tiles are incomplete, so that pieces of slices may not be there.
+  bool isUneven = false;
 
   /// The tiles for a launch. There are none if no unit multiplies factors of this type, or if rows
-  /// are too long. It chooses the fewest columns of blocks, then the largest tiles.
+  /// are too long. It chooses the fewest columns of blocks, then the most resident blocks, then the
+  /// largest tiles. Split factors need so many registers that two resident blocks with larger tiles
+  /// execute fewer instructions than three.
   static std::optional<AttentionTiles> of(const nn::AttentionShape &shape, mlir::Type factor,
                                           Work work, const GridOptions &options);
 
@@ -60,8 +64,9 @@ struct AttentionTiles {
   int64_t getNumberBytes() const;
   int64_t getStageBytes() const;
   int64_t getSharedBytes() const;
-  /// About the registers of a thread that hold fragments, sums and addresses of copies.
+  /// About the registers that a thread needs, and those that it may have.
   int64_t countRegisters() const;
+  int64_t getMostRegisters() const { return residentBlocks == 2 ? 255 : 168; }
 
   /// Checks that tiles consist of complete matrices, and that a block has enough registers and
   /// shared memory.

@@ -61,16 +61,21 @@ Values MatrixUnit::toFactors(ValueRange numbers) const {
 // so a long sum in it would be too small. Therefore it sums only a step, and a scalar instruction,
 // which rounds to nearest, adds the step to the sum (Ootomo and Yokota, "Recovering single precision
 // accuracy from tensor cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022).
-Values MatrixUnit::multiply(ValueRange left, ValueRange right, ValueRange before) const {
+Values MatrixUnit::multiply(ValueRange left, ValueRange right, ValueRange before,
+                            bool isShort) const {
   if (unit != TileUnit::tf32x3)
     return multiplyOnce(left, right, before);
   const size_t ofLeft = left.size() / 2, ofRight = right.size() / 2;
   ValueRange factorsA = left.take_front(ofLeft), errorsA = left.drop_front(ofLeft),
              factorsB = right.take_front(ofRight), errorsB = right.drop_front(ofRight);
-  Values step(before.size(), e.constantLike(before[0].getType(), 0));
+  Values step(before);
+  if (!isShort)
+    step.assign(before.size(), e.constantLike(before[0].getType(), 0));
   step = multiplyOnce(errorsA, factorsB, step);
   step = multiplyOnce(factorsA, errorsB, step);
   step = multiplyOnce(factorsA, factorsB, step);
+  if (isShort)
+    return step;
   Values next;
   for (auto [sum, added] : llvm::zip_equal(before, step))
     next.push_back(e.make<arith::AddFOp>(sum, added));
@@ -111,19 +116,16 @@ Value MatrixUnit::roundToTf32(Value number) const {
   const Type f32 = e.builder.getF32Type();
   if (number.getType() != f32)
     number = e.make<LLVM::BitcastOp>(f32, number);
-  const Type word = e.builder.getI32Type();
-  Value rounded;
-  if (e.roundsToTf32)
-    // Ties go to even. LLVM has no intrinsic for it.
-    rounded = e.make<LLVM::InlineAsmOp>(word, ValueRange(number), "cvt.rn.tf32.f32 $0, $1;", "=r,f",
-                                        /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                        LLVM::AsmDialectAttr(), ArrayAttr())
-                  .getRes();
-  else
-    // Ties go away from zero. The assembler makes two instructions of it.
-    rounded = e.make<LLVM::CallIntrinsicOp>(word, e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
-                                            ValueRange(number))
-                  .getResult(0);
+  // Ties go to even. On older devices they go away from zero, and the assembler makes two
+  // instructions of it.
+  StringRef code = e.roundsToTf32 ? "cvt.rn.tf32.f32 $0, $1;" : "cvt.rna.tf32.f32 $0, $1;";
+  // LLVM must not split factors ahead of a loop, which would take twice the registers of the numbers.
+  const bool staysInLoop = unit == TileUnit::tf32x3;
+  Value rounded =
+      e.make<LLVM::InlineAsmOp>(e.builder.getI32Type(), ValueRange(number), code, "=r,f",
+                                /*has_side_effects=*/staysInLoop,
+                                /*is_align_stack=*/false, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getRes();
   return e.make<LLVM::BitcastOp>(f32, rounded);
 }
 

@@ -102,10 +102,10 @@ WarpProduct::Fragments WarpProduct::toFactor(ValueRange sums) const {
 //===----------------------------------------------------------------------===//
 
 void WarpProduct::multiplyInto(MutableArrayRef<Value> sums, int64_t column, ValueRange left,
-                               ValueRange right) const {
+                               ValueRange right, bool isShort) const {
   MutableArrayRef<Value> own =
       sums.slice(static_cast<size_t>(column * matrix.sums), static_cast<size_t>(matrix.sums));
-  llvm::copy(matrix.multiply(left, right, ValueRange(ArrayRef<Value>(own))), own.begin());
+  llvm::copy(matrix.multiply(left, right, ValueRange(ArrayRef<Value>(own)), isShort), own.begin());
 }
 
 Values WarpProduct::addColumns(function_ref<Values(int64_t)> fragmentOf, const Source &columns,
@@ -119,7 +119,8 @@ Values WarpProduct::addColumns(function_ref<Values(int64_t)> fragmentOf, const S
           /*isTransposed=*/false);
       for (int64_t n = 0; n < 2; ++n)
         multiplyInto(sums, column / matrix.columns + n, left,
-                     toFactors(ArrayRef(words).slice(static_cast<size_t>(2 * n), 2)));
+                     toFactors(ArrayRef(words).slice(static_cast<size_t>(2 * n), 2)),
+                     /*isShort=*/true);
     }
   }
   return sums;

@@ -87,7 +87,7 @@ private:
   /// The factors in a fragment. Slices of tf32 have factors already.
   Values toFactors(mlir::ValueRange fragment) const;
   void multiplyInto(llvm::MutableArrayRef<mlir::Value> sums, int64_t column, mlir::ValueRange left,
-                    mlir::ValueRange right) const;
+                    mlir::ValueRange right, bool isShort = false) const;
 
   GridEmitter &e;
   const TileUnit unit;

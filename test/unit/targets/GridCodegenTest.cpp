@@ -682,7 +682,7 @@ TEST_F(GridCodegen, F32Attention) {
   for (FactorForm each : {FactorForm::whole, FactorForm::rounded})
     for (int64_t size : {9, 64, 80, 200})
       for (const char *gradient : {"", "gradient"}) {
-        if (isLaterRun() && size != 64)
+        if ((isLaterRun() && size != 64) || (each == FactorForm::whole && size == 200))
           continue;
         const std::string text = attentionText("f32", size, gradient),
                           end = "x3x" + std::to_string(size) + "xf32", queries = "2x100" + end,

@@ -73,12 +73,27 @@ TEST_F(AttentionTilesOf, HeadsOfModels) {
   };
   EXPECT_EQ(tilesOf(64, Work::result).others, 64);
   EXPECT_EQ(tilesOf(64, Work::result).kept, 0);
+  EXPECT_EQ(tilesOf(64, Work::result).residentBlocks, 3);
+  // Two resident blocks compute long rows once, where three would compute scores again.
+  EXPECT_EQ(tilesOf(128, Work::keyGrads).residentBlocks, 2);
   for (int64_t depth : {64, 128})
     for (Work work : {Work::result, Work::queryGrad})
       EXPECT_EQ(tilesOf(depth, work).countColumns(), 1);
   const TileGrid grid = tilesOf(128, Work::keyGrads).getGrid(shapeOf(128, 128));
   EXPECT_EQ(grid.blocks, 2 * 3 * 3 * tilesOf(128, Work::keyGrads).countColumns());
   EXPECT_EQ(grid.threads, 128);
+}
+
+// Incomplete tiles need registers for comparisons, and split factors for both of their parts.
+TEST_F(AttentionTilesOf, RegistersFollowTheWork) {
+  AttentionTiles tiles = *AttentionTiles::of(shapeOf(64, 64), f32, Work::queryGrad, tf32);
+  EXPECT_TRUE(tiles.isUneven);
+  const int64_t uneven = tiles.countRegisters();
+  tiles.isUneven = false;
+  const int64_t even = tiles.countRegisters();
+  EXPECT_LT(even, uneven);
+  tiles.unit = TileUnit::tf32x3;
+  EXPECT_LT(even, tiles.countRegisters());
 }
 
 TEST_F(AttentionTilesOf, VerifyFindsBrokenTiles) {
