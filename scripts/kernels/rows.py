@@ -183,7 +183,8 @@ def judge_matrix_units(kernels, machine, _):
     good = 0
     for name, launch in narrow.items():
         use = ptx.MatrixUse(kernels.entries[name])
-        most = most_registers(launch.threads)
+        # Split factors need the registers of two blocks.
+        most = 255 if launch.factors == "tf32x3" else most_registers(launch.threads)
         lacks = [] if use.uses_mma else ["no mma"]
         lacks += [] if use.uses_ldmatrix else ["no ldmatrix"]
         if not use.copies:

@@ -55,8 +55,9 @@ SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
   const int64_t tiles =
       countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   TileGrid grid{tiles * division.parts, TileShape::kThreads};
-  // While a block waits for a barrier, another one multiplies.
-  if (unit == TileUnit::halves || isTf32(unit))
+  // While a block waits for a barrier, another one multiplies. Split factors need the registers of
+  // both.
+  if (unit == TileUnit::halves || unit == TileUnit::tf32)
     grid.residentBlocks = 2;
   SmallVector<TileGrid> grids{grid};
   if (division.parts > 1)

@@ -34,6 +34,8 @@ public:
   Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
     const Slice::Address placeA = addressOfA(thread, a), placeB = addressOfB(thread, b);
     Values now(sums);
+    if (shape.unit == TileUnit::tf32x3)
+      return addSlice(a, placeA, b, placeB, sums);
     for (int64_t k = 0; k < shape.depth; k += matrix.depth) {
       SmallVector<Values> right = loadB(b, placeB, k);
       for (int64_t row = 0; row < countRows(); ++row) {
@@ -52,6 +54,31 @@ public:
 
 protected:
   static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
+
+  /// The unit adds up the products of a slice, which are few, and then scalar instructions add them to
+  /// the sums.
+  Values addSlice(const SlicePart &a, const Slice::Address &placeA, const SlicePart &b,
+                  const Slice::Address &placeB, ValueRange sums) const {
+    SmallVector<SmallVector<Values>> right;
+    for (int64_t k = 0; k < shape.depth; k += matrix.depth)
+      right.push_back(loadB(b, placeB, k));
+    const auto wide = static_cast<size_t>(matrix.sums);
+    Value zero = e.constantLike(sums[0].getType(), 0);
+    Values next;
+    for (int64_t row = 0; row < countRows(); ++row) {
+      SmallVector<Values> added(static_cast<size_t>(countColumns()), Values(wide, zero));
+      for (auto [step, columns] : llvm::enumerate(right)) {
+        Values left =
+            loadA(a, placeA, static_cast<int64_t>(step) * matrix.depth, row * matrix.rows);
+        for (auto [of, column] : llvm::zip_equal(added, columns))
+          of = matrix.multiply(left, column, of, /*isShort=*/true);
+      }
+      for (const Values &column : added)
+        for (Value sum : column)
+          next.push_back(e.make<arith::AddFOp>(sums[next.size()], sum));
+    }
+    return next;
+  }
 
   /// The addresses from which the lane loads in the first step and the first small matrix.
   virtual Slice::Address addressOfA(Index thread, const SlicePart &a) const {

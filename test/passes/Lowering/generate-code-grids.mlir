@@ -252,14 +252,14 @@ func.func @block_owns_table_rows(%x: tensor<300x64xf32>, %y: tensor<300xi64>) ->
 
 // -----
 
-// The scores of a tile of queries lie in shared memory, and no tensor of all
-// scores exists.
+// The scores of a tile of queries stay in registers, and no tensor of all scores
+// exists.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: #exec.grid<entry = "_0", blocks = 6,
 // CHECK-SAME: exec.scratch_bytes = 0
 // CHECK: llvm.mlir.global internal @kernel.0_0_shared
 // CHECK: nvvm.barrier0
-// CHECK: math.exp
+// CHECK: llvm.nvvm.ex2.approx
 func.func @block_holds_attention_scores(%q: tensor<2x3x40x16xf32>) -> (tensor<2x3x40x16xf32>, tensor<2x3x40xf32>) {
   %0:2 = nn.kernel (%q : tensor<2x3x40x16xf32>) {
   ^bb0(%a: tensor<2x3x40x16xf32>):
