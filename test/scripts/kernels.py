@@ -262,6 +262,10 @@ class CheckKernels(unittest.TestCase):
                          "registers x 256 threads")
         self.check_twins(7, self.narrow_product(hold(180) + body, threads=128),
                          self.narrow_product(hold(140) + body, "good", threads=128), "registers x 128 threads")
+        # Split factors need the registers of two blocks.
+        self.check_twins(7, self.of(ZEROS + hold(140) + body + STORE, PRODUCT, (("dot", "f32"),), factors="tf32"),
+                         self.of(ZEROS + hold(140) + body + STORE, PRODUCT, (("dot", "f32"),), "good", factors="tf32x3"),
+                         "registers x 256 threads")
 
     @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
     def test_rounded_products_of_f32(self):
