@@ -18,8 +18,8 @@ using KernelSeconds = llvm::StringMap<double>;
 struct PlayInputs {
   /// The times of these kernels. All others take the time of their work.
   KernelSeconds measured;
-  /// How products of f32 multiply their factors (KernelChoices::factors). The module has no plan any
-  /// more.
+  /// How products of f32 multiply their factors (KernelChoices::factors). The module has no plan
+  /// any more.
   FactorForm factors = FactorForm::whole;
 };
 

@@ -285,8 +285,8 @@ static void parseSums(const InputArgList &args, KernelChoices &kernels) {
 }
 
 /// Parses --precision=tf32 and --precision=tf32x3: how products of f32 multiply their factors.
-/// Refuses tf32 if the target has no such products. tf32x3 asks for the precision of f32 at least, so
-/// it leaves f32 to such targets.
+/// Refuses tf32 if the target has no such products. tf32x3 asks for the precision of f32 at least,
+/// so it leaves f32 to such targets.
 static void parseFactors(const InputArgList &args, StringRef target, KernelChoices &kernels) {
   const StringRef name = args.getLastArgValue(OPT_precision);
   const FactorForm form = parseFactorForm(name).value_or(FactorForm::whole);

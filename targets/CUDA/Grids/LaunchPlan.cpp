@@ -296,8 +296,8 @@ private:
                      return nn::typeOf(value).getNumElements() == elements;
                    }));
       const int64_t all = ShapedType::getNumElements(nest.extents);
-      // A piece has consecutive numbers, so it does not cross the runs of a split row. Wide accesses
-      // are aligned, so rows must have complete pieces.
+      // A piece has consecutive numbers, so it does not cross the runs of a split row. Wide
+      // accesses are aligned, so rows must have complete pieces.
       const int64_t run = rows.count > 1 ? rows.runOf(elements) : 0;
       while (pieces.elements > 1 && (all / pieces.elements < threads || run % pieces.elements != 0))
         pieces.elements /= 2;

@@ -55,8 +55,8 @@ public:
 protected:
   static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
 
-  /// The unit adds up the products of a slice, which are few, and then scalar instructions add them to
-  /// the sums.
+  /// The unit adds up the products of a slice, which are few, and then scalar instructions add them
+  /// to the sums.
   Values addSlice(const SlicePart &a, const Slice::Address &placeA, const SlicePart &b,
                   const Slice::Address &placeB, ValueRange sums) const {
     SmallVector<SmallVector<Values>> right;

@@ -59,8 +59,9 @@ Values MatrixUnit::toFactors(ValueRange numbers) const {
 
 // The product of the two errors is below the precision of f32. The instruction truncates each sum,
 // so a long sum in it would be too small. Therefore it sums only a step, and a scalar instruction,
-// which rounds to nearest, adds the step to the sum (Ootomo and Yokota, "Recovering single precision
-// accuracy from tensor cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022).
+// which rounds to nearest, adds the step to the sum (Ootomo and Yokota, "Recovering single
+// precision accuracy from tensor cores while surpassing the FP32 theoretical peak performance",
+// IJHPCA 2022).
 Values MatrixUnit::multiply(ValueRange left, ValueRange right, ValueRange before,
                             bool isShort) const {
   if (unit != TileUnit::tf32x3)
@@ -119,7 +120,8 @@ Value MatrixUnit::roundToTf32(Value number) const {
   // Ties go to even. On older devices they go away from zero, and the assembler makes two
   // instructions of it.
   StringRef code = e.roundsToTf32 ? "cvt.rn.tf32.f32 $0, $1;" : "cvt.rna.tf32.f32 $0, $1;";
-  // LLVM must not split factors ahead of a loop, which would take twice the registers of the numbers.
+  // LLVM must not split factors ahead of a loop, which would take twice the registers of the
+  // numbers.
   const bool staysInLoop = unit == TileUnit::tf32x3;
   Value rounded =
       e.make<LLVM::InlineAsmOp>(e.builder.getI32Type(), ValueRange(number), code, "=r,f",

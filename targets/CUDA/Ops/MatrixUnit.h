@@ -20,8 +20,8 @@ public:
   /// The factors in a fragment of numbers as they lie in memory. Numbers of tf32 are rounded. For
   /// TileUnit::tf32x3, the factors are the rounded numbers, followed by their rounding errors.
   Values toFactors(mlir::ValueRange numbers) const;
-  /// Adds the product of the factors `left` of A and `right` of B to `sums`. `isShort`: whether a sum
-  /// gets few products, so that the unit may add them.
+  /// Adds the product of the factors `left` of A and `right` of B to `sums`. `isShort`: whether a
+  /// sum gets few products, so that the unit may add them.
   Values multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums,
                   bool isShort = false) const;
 

@@ -21,7 +21,8 @@ public:
   /// The extents of slices and the lengths of their lines are multiples of this number.
   static constexpr int64_t kAlignment = 16;
 
-  /// `unit` is TileUnit::halves, TileUnit::tf32 or TileUnit::tf32x3. `thread` is the number of the thread.
+  /// `unit` is TileUnit::halves, TileUnit::tf32 or TileUnit::tf32x3. `thread` is the number of the
+  /// thread.
   WarpProduct(GridEmitter &emitter, TileUnit unit, mlir::Type factor, Index thread);
 
   /// A slice with `lines` lines of `elements` elements.
@@ -59,8 +60,8 @@ public:
   Values addDepth(const Fragments &a, const Source &depth, mlir::Value stage,
                   mlir::ValueRange sums) const;
 
-  /// Sums of addColumns as the factor A of addDepth. They are rounded to the type of factors, unless
-  /// that is f32.
+  /// Sums of addColumns as the factor A of addDepth. They are rounded to the type of factors,
+  /// unless that is f32.
   Fragments toFactor(mlir::ValueRange sums) const;
 
   /// The places of sums. Sum number n of a lane is in row `rowOf(n)` of two rows that a lane has,

@@ -188,7 +188,8 @@ static double elementCost(FormulaOpInterface op, const ElementCosts &costs) {
   return cost;
 }
 
-/// Whether the result of `op` is few elements of its operand, at positions that an index tensor has.
+/// Whether the result of `op` is few elements of its operand, at positions that an index tensor
+/// has.
 static bool picksFew(Operation &op) {
   const int64_t kFew = 32; // one of so many
   auto gather = dyn_cast<nn::GatherElementsOp>(op);

@@ -100,8 +100,9 @@ struct PadRule : ElementRule<PadRule, PadOp> {
   }
 
   /// Whether each element of the result may read an element of the input, needed or not. Then there
-  /// is no branch, and LLVM joins the reads of neighbours. The input must be in memory or a conversion
-  /// of a value in memory, and neighbours that are computed together must need it together.
+  /// is no branch, and LLVM joins the reads of neighbours. The input must be in memory or a
+  /// conversion of a value in memory, and neighbours that are computed together must need it
+  /// together.
   static bool isCheapToRead(PadOp op, LoopEmitter &e, ArrayRef<Index> at) {
     Value source = op.getInput();
     while (auto convert = source.getDefiningOp<ConvertOp>())
