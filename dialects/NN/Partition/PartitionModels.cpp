@@ -123,23 +123,25 @@ static Value spreadOver(PartitionContext &context, Value inside, ArrayRef<int64_
   return context.expressions().broadcast(inside, shape, dims);
 }
 
-struct GatherModel : ModelOf<GatherModel, GatherOp> {
+/// Models an op that takes the elements of operand 0 at the indices of operand 1 along its
+/// dimension. Elements that another device has count as 0.
+template <typename Op> struct GatherModel : ModelOf<GatherModel<Op>, Op> {
   // No index that this device has is one of padding.
   bool skipsPadding(Operation *, unsigned operand) const { return operand == 0; }
 
   Values partition(Operation *op, PartitionContext &context, ValueRange operands,
                    ArrayRef<Layout> operandLayouts, ArrayRef<Layout>) const {
-    auto gather = cast<GatherOp>(op);
     Expressions e = context.expressions();
-    int64_t d = gather.getDimension();
+    const auto d = static_cast<int64_t>(cast<Op>(op).getDimension());
     const DimLayout &dim = operandLayouts[0].dims[d];
     Value indices = maskIndices(context, operands[1], operandLayouts[1]);
     if (shardedAxes(dim).empty())
-      return SmallVector<Value>{e.make<GatherOp>(operands[0], indices, d)};
-    auto [local, held] = context.localIndices(indices, dim);
-    Value rows = e.make<GatherOp>(operands[0], local, d);
-    Value inside = spreadOver(context, held, typeOf(rows).getShape(), d);
-    return SmallVector<Value>{e.select(inside, rows, e.splatLike(rows, 0))};
+      return SmallVector<Value>{e.make<Op>(operands[0], indices, d)};
+    auto [local, inside] = context.localIndices(indices, dim);
+    Value taken = e.make<Op>(operands[0], local, d);
+    if constexpr (std::is_same_v<Op, GatherOp>) // an index takes a slice
+      inside = spreadOver(context, inside, typeOf(taken).getShape(), d);
+    return SmallVector<Value>{e.select(inside, taken, e.splatLike(taken, 0))};
   }
 };
 
@@ -165,25 +167,6 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
       updates = e.select(inside, updates, e.splatLike(updates, 0));
     }
     return SmallVector<Value>{e.make<ScatterAddOp>(type, updates, indices, d)};
-  }
-};
-
-struct GatherElementsModel : ModelOf<GatherElementsModel, GatherElementsOp> {
-  // No index that this device has is one of padding.
-  bool skipsPadding(Operation *, unsigned operand) const { return operand == 0; }
-
-  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
-                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout>) const {
-    auto gather = cast<GatherElementsOp>(op);
-    Expressions e = context.expressions();
-    const auto d = static_cast<int64_t>(gather.getDimension());
-    const DimLayout &dim = operandLayouts[0].dims[d];
-    Value indices = maskIndices(context, operands[1], operandLayouts[1]);
-    if (shardedAxes(dim).empty())
-      return SmallVector<Value>{e.make<GatherElementsOp>(operands[0], indices, d)};
-    auto [local, held] = context.localIndices(indices, dim);
-    Value taken = e.make<GatherElementsOp>(operands[0], local, d);
-    return SmallVector<Value>{e.select(held, taken, e.splatLike(taken, 0))};
   }
 };
 
@@ -254,9 +237,9 @@ void dpc::registerPartitionModels(DialectRegistry &registry) {
     IotaOp::attachInterface<IotaModel>(*context);
     SliceOp::attachInterface<SliceModel>(*context);
     PadOp::attachInterface<PadModel>(*context);
-    GatherOp::attachInterface<GatherModel>(*context);
+    GatherOp::attachInterface<GatherModel<GatherOp>>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);
-    GatherElementsOp::attachInterface<GatherElementsModel>(*context);
+    GatherElementsOp::attachInterface<GatherModel<GatherElementsOp>>(*context);
     ScatterElementsOp::attachInterface<IndexedModel<ScatterElementsOp, 1>>(*context);
     GatherNDOp::attachInterface<IndexedModel<GatherNDOp, 1>>(*context);
     ScatterNDOp::attachInterface<IndexedModel<ScatterNDOp, 1>>(*context);
