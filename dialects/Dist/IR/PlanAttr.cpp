@@ -45,41 +45,31 @@ static ParseResult parse(AsmParser &parser, ZeroStage &stage) {
   return success();
 }
 
-static ParseResult parse(AsmParser &parser, ProductMaker &maker) {
+/// Parses the name of a value, of which `find` knows those that `names` lists.
+template <typename Enum>
+static ParseResult parseName(AsmParser &parser, Enum &value, std::optional<Enum> (*find)(StringRef),
+                             StringRef names) {
   const llvm::SMLoc start = parser.getCurrentLocation();
   std::string name;
   if (parser.parseString(&name))
     return failure();
-  std::optional<ProductMaker> parsed = parseProductMaker(name);
+  std::optional<Enum> parsed = find(name);
   if (!parsed)
-    return parser.emitError(start) << "'" << name << "' is none of auto, generated and library";
-  maker = *parsed;
+    return parser.emitError(start) << "'" << name << "' is none of " << names;
+  value = *parsed;
   return success();
+}
+
+static ParseResult parse(AsmParser &parser, ProductMaker &maker) {
+  return parseName(parser, maker, parseProductMaker, "auto, generated and library");
 }
 
 static ParseResult parse(AsmParser &parser, FactorForm &form) {
-  const llvm::SMLoc start = parser.getCurrentLocation();
-  std::string name;
-  if (parser.parseString(&name))
-    return failure();
-  std::optional<FactorForm> parsed = parseFactorForm(name);
-  if (!parsed)
-    return parser.emitError(start) << "'" << name << "' is none of f32, tf32 and tf32x3";
-  form = *parsed;
-  return success();
+  return parseName(parser, form, parseFactorForm, "f32, tf32 and tf32x3");
 }
 
 static ParseResult parse(AsmParser &parser, ScheduleKind &kind) {
-  const llvm::SMLoc start = parser.getCurrentLocation();
-  std::string name;
-  if (parser.parseString(&name))
-    return failure();
-  std::optional<ScheduleKind> parsed = parseSchedule(name);
-  if (!parsed)
-    return parser.emitError(start)
-           << "'" << name << "' is none of gpipe, 1f1b, interleaved and zero-bubble";
-  kind = *parsed;
-  return success();
+  return parseName(parser, kind, parseSchedule, "gpipe, 1f1b, interleaved and zero-bubble");
 }
 
 static ParseResult parse(AsmParser &parser, PlanAxis &axis) {
