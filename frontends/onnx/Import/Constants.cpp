@@ -184,6 +184,12 @@ std::optional<HostTensor> evaluate(Value value) {
   return std::move(result);
 }
 
+bool isZero(Value value) {
+  std::optional<HostTensor> known = evaluate(value);
+  return known && known->isFloat() &&
+         llvm::all_of(known->floats, [](double each) { return each == 0; });
+}
+
 HostTensor dropConstantDimensions(const HostTensor &tensor, SmallVectorImpl<int64_t> &kept) {
   RankedTensorType type = tensor.getType();
   HostTensor reduced = tensor;

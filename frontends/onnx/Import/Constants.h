@@ -26,6 +26,9 @@ constexpr int64_t kMaxInlineElements = 1024;
 /// elements, or if an op fails.
 std::optional<HostTensor> evaluate(mlir::Value value);
 
+/// Whether `value` is a tensor of floats that depends on constants alone and has only zeros.
+bool isZero(mlir::Value value);
+
 /// `tensor` without the dimensions along which its elements do not change. If there
 /// are such dimensions, those of extent 1 are dropped too. `kept` lists the
 /// remaining dimensions.

@@ -10,12 +10,6 @@ using namespace dpc::onnx;
 
 using Kind = Lanes::Kind;
 
-static bool isZero(Value tensor) {
-  std::optional<HostTensor> known = evaluate(tensor);
-  return known && known->isFloat() &&
-         llvm::all_of(known->floats, [](double each) { return each == 0; });
-}
-
 /// The shape that a reduction of rows (Kind::reduced) has in one iteration.
 static SmallVector<int64_t> shapeOfReduced(const Lanes &value) {
   SmallVector<int64_t> shape(shapeOf(value.segments.rows).drop_front());

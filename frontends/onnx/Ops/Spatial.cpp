@@ -1,5 +1,6 @@
 // Imports ONNX convolution and pooling.
 
+#include "frontends/onnx/Import/Constants.h"
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Kinks.h"
 #include "frontends/onnx/Ops/Reduction.h"
@@ -86,7 +87,9 @@ LogicalResult checkRank(Conversion &c, Value x) {
   return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 to 5");
 }
 
-/// y + bias, with one bias per output channel.
+/// y + bias, with one bias per output channel. PyTorch writes zeros as the bias of a layer that
+/// has none. They are not added: the sum is y, only that a y of -0 would become 0. In 16 bits
+/// the sum would also be a tensor in f32 between the convolution and the norm after it.
 LogicalResult finishWithBias(Conversion &c, Value y) {
   if (!c.has(2))
     return c.done(y);
@@ -94,6 +97,8 @@ LogicalResult finishWithBias(Conversion &c, Value y) {
   if (rankOf(bias) != 1 || shapeOf(bias)[0] != shapeOf(y)[1])
     return c.error("bias has shape " + printed(shapeOf(bias)) + " but there are " +
                    Twine(shapeOf(y)[1]) + " output channels");
+  if (isZero(bias))
+    return c.done(y);
   return c.done(c.e.add(y, c.e.broadcast(bias, shapeOf(y), {1})));
 }
 

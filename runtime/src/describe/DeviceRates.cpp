@@ -4,6 +4,7 @@
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
+#include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -69,6 +69,10 @@ def one_form():
         [c("rows", [-1, 4]), f32("w", 4, 5), f32("b", 5), c("apart", [[6, 3][p] for p in perm[:2]] + [5])],
         inputs=[value("x", [6, 3, 2, 2])], outputs=[value("y", [[6, 3][p] for p in perm[:2]] + [5])])
     good("merged-rows", rows([1, 0, 2, 3]))
+    # The bias that PyTorch writes for a convolution without one.
+    good("conv-zero-bias", model(
+        [node("CastLike", ["zero", "x"], ["z"]), node("Expand", ["z", "channels"], ["b"]), node("Conv", ["x", "w", "b"], ["y"])],
+        [tensor("zero", np.float32(0)), c("channels", [2]), f32("w", 2, 1, 3, 3)], inputs=[value("x", [2, 1, 3, 3])], outputs=[value("y", [2, 2, 1, 1])]))
     good("merged-rows-in-order", rows([0, 1, 3, 2]))
 
 
