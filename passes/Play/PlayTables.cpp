@@ -2,6 +2,8 @@
 
 #include "passes/Play/PlayTables.h"
 
+#include "dialects/Dist/IR/Collectives.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -59,7 +59,8 @@ nn::ReduceOp dpc::asColumnSum(Operation *op) {
 }
 
 /// Whether the loops of stage `stage` can compute the terms of `sum` when they compute the elements
-/// with the same numbers, and read no large value for them alone.
+/// with the same numbers, and have one of the large values that the terms need, so that a launch
+/// of its own would read more.
 static bool hasTerms(const KernelGraph &graph, const LoopGroup &group, unsigned stage,
                      nn::ReduceOp sum) {
   DenseMap<Value, unsigned> stageOf;
@@ -75,12 +76,14 @@ static bool hasTerms(const KernelGraph &graph, const LoopGroup &group, unsigned 
       }
     }
   const int64_t elements = group.stages[stage].getElements();
+  bool sharesLarge = false;
   for (Value value : graph.getReads(sum)) {
     if (auto made = stageOf.find(value); made != stageOf.end() && made->second > stage)
       return false;
-    if (nn::typeOf(value).getNumElements() >= elements && !known.contains(value))
-      return false;
+    sharesLarge |= nn::typeOf(value).getNumElements() >= elements && known.contains(value);
   }
+  if (!sharesLarge)
+    return false;
   // The terms must need no other loops than the elements of the stage.
   SmallVector<Operation *> computed(group.stages[stage].roots);
   if (Operation *op = sum.getInput().getDefiningOp(); op && !graph.isMaterialised(sum.getInput()))

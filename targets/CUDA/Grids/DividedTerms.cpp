@@ -15,7 +15,8 @@ using Values = LoopEmitter::Values;
 
 void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
                          function_ref<Value(size_t, Index result, Index term)> read,
-                         function_ref<void(size_t, Index share, Index result, Value total)> take) {
+                         function_ref<void(size_t, Index share, Index result, Value total)> take,
+                         function_ref<void(ArrayRef<Index> results)> finish) {
   Combiner combiner(e, terms.kind, terms.type);
   const int64_t lanes = terms.lanes, wide = terms.wide, pieces = terms.inner / wide,
                 count = terms.count, threads = LaunchPlan::kMaxThreads / lanes,
@@ -54,6 +55,11 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
     auto takeAll = [&](function_ref<Value(size_t)> total) {
       for (size_t n = 0; n < mine.size(); ++n)
         take(n / neighbours, at[0], resultOf(n), total(n));
+      SmallVector<Index> results;
+      for (size_t n = 0; n < neighbours; ++n)
+        results.push_back(resultOf(n));
+      if (finish)
+        finish(results);
     };
     if (threads == 1)
       return e.alone(isInside, [&] { takeAll([&](size_t n) { return mine[n]; }); });

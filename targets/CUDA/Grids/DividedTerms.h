@@ -23,14 +23,18 @@ struct DividedTerms {
 /// shared memory in a fixed order: those of both halves of the threads, of both halves of the
 /// first half, and so on. The launch must have LaunchPlan::kMaxThreads threads per block, and a
 /// block for each share, each of `outer`, and each `lanes` x `wide` of `inner`. `read` returns a
-/// term of the reduction with this number, in the accumulator of `type`.
+/// term of the reduction with this number, in the accumulator of `type`. If `finish` is not null,
+/// the thread that has called `take` for some neighbouring results of all reductions then calls
+/// `finish` for these results.
 void combineDivided(GridEmitter &e, const DividedTerms &terms,
                     llvm::function_ref<mlir::Value(size_t reduction, LoopEmitter::Index result,
                                                    LoopEmitter::Index term)>
                         read,
                     llvm::function_ref<void(size_t reduction, LoopEmitter::Index share,
                                             LoopEmitter::Index result, mlir::Value total)>
-                        take);
+                        take,
+                    llvm::function_ref<void(llvm::ArrayRef<LoopEmitter::Index> results)> finish =
+                        nullptr);
 
 } // namespace dpc
 

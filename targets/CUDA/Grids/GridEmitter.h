@@ -80,6 +80,8 @@ public:
   /// are neighbours are stored together.
   void storeFinal(mlir::Value result, mlir::ValueRange elements, llvm::ArrayRef<Index> numbers,
                   FinishTile finish);
+  /// Inside forEachBlock: emits the code of `finish` for final elements that one thread has stored.
+  void finishTile(llvm::ArrayRef<Index> numbers, FinishTile finish);
 
   /// Inside forEachBlock: combines the values `mine` of `lanes` consecutive threads, in an
   /// unspecified order. All these threads get the result.

@@ -22,6 +22,13 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "givesFinalElements", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
+      Whether the rule passes each element of the result to `emitter.storeFinal`, although
+      `givesFinalElements` is false. Then the launches of the rule, or the launches that compute
+      several such results, can also compute elementwise ops that another launch would compute
+      after them.
+    }], "bool", "mayFinish", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{
       The grids of the launches of the rule, in order.
     }], "::llvm::SmallVector<::dpc::TileGrid>", "getGrids",
       (ins "const ::dpc::GridOptions &":$options)>,
@@ -49,7 +56,7 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
       /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
     InterfaceMethod<[{
       Emits the code of launch `phase`. In the last launch, a rule whose
-      `givesFinalElements` is true passes each element of the result to
+      `givesFinalElements` or `mayFinish` is true passes each element of the result to
       `emitter.storeFinal`, together with `finish`. Exactly one thread does this for
       each element. If `finish` is not null, `storeFinal` also computes the elementwise
       ops on the result, while the element is in a register.

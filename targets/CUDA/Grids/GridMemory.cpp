@@ -117,9 +117,13 @@ void GridEmitter::storeFinal(Value result, ValueRange elements, ArrayRef<Index> 
     rememberElement(result, number, element);
   }
   if (finish)
-    finish(static_cast<int64_t>(numbers.size()), [&](ArrayRef<Index> place) {
-      return numbers[static_cast<size_t>(cast<AffineConstantExpr>(place[0]).getValue())];
-    });
+    finishTile(numbers, finish);
+}
+
+void GridEmitter::finishTile(ArrayRef<Index> numbers, FinishTile finish) {
+  finish(static_cast<int64_t>(numbers.size()), [&](ArrayRef<Index> place) {
+    return numbers[static_cast<size_t>(cast<AffineConstantExpr>(place[0]).getValue())];
+  });
 }
 
 /// At the level block, all threads of the block have the element, and one of them

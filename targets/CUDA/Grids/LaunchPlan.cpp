@@ -353,7 +353,8 @@ private:
     for (size_t number = firstLaunchFor(root); number < launches.size(); ++number) {
       const Launch &earlier = launches[number];
       if (earlier.kind != Launch::Kind::tiles || earlier.phase.number > 0 || earlier.call ||
-          earlier.group.stages.size() > 1 || !rule.mayShareLaunch(earlier.group.stages[0].roots))
+          (earlier.group.stages.size() > 1 && !rule.mayFinish()) ||
+          !rule.mayShareLaunch(earlier.group.stages[0].roots))
         continue;
       for (Launch &launch : launches.slice(number, earlier.phase.count))
         launch.group.stages[0].roots.push_back(root);
@@ -455,8 +456,38 @@ private:
     return true;
   }
 
+  /// Lets the launch that computes the last of what `stage` reads compute its elements too, if it
+  /// has each of them in a register. Returns false if it has not.
+  bool finishBefore(const LoopGroup::Stage &stage) {
+    size_t number = 0; // of the launch after it
+    for (Operation *root : stage.roots)
+      number = std::max(number, firstLaunchFor(root));
+    if (options.keepsOrder || number == 0 || terms.most(stage.roots) > 1)
+      return false;
+    Launch &last = result.launches[number - 1];
+    if (last.kind != Launch::Kind::tiles || last.call ||
+        !cast<GridFillOpInterface>(last.group.stages[0].roots[0]).mayFinish() ||
+        last.group.stages[0].getElements() != stage.getElements())
+      return false;
+    LoopGroup group = last.group;
+    if (group.stages.size() == 1)
+      group.stages.emplace_back();
+    LoopGroup::Stage &finished = group.stages.back();
+    llvm::append_range(finished.roots, stage.roots);
+    const std::optional<LoopNest> nest = nestOf(graph, finished.roots, group.rows);
+    if (!nest)
+      return false;
+    finished.nest = *nest;
+    if (!canShareLoops(graph, group))
+      return false;
+    const size_t phases = last.phase.count;
+    for (Launch &launch : MutableArrayRef(result.launches).slice(number - phases, phases))
+      launch.group = group;
+    return true;
+  }
+
   void addStage(const LoopGroup::Stage &stage) {
-    if (addStageWithSums(stage))
+    if (finishBefore(stage) || addStageWithSums(stage))
       return;
     LoopGroup group;
     group.stages.push_back(stage);

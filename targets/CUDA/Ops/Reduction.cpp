@@ -76,7 +76,8 @@ public:
   SmallVector<TileGrid> getGrids(bool mayDivide) const;
   int64_t getScratchBytes() const;
   /// Emits a launch of this reduction and of others of its shape and kind: `ops` has all of them.
-  void emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops) const;
+  /// The last launch also emits `finish`, if it is not null.
+  void emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops, FinishTile finish) const;
   /// Whether a launch can compute `count` such reductions: a block has the memory to combine them.
   bool fitsTogether(size_t count) const {
     return static_cast<int64_t>(count) * wide * LaunchPlan::kMaxThreads * kMostBytes <=
@@ -144,7 +145,8 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   return place;
 }
 
-void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops) const {
+void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operation *> ops,
+                            FinishTile finish) const {
   Combiner element(e, op.getKind(), type.getElementType());
   Combiner total(e, op.getKind(), totalType());
   const Type partial = total.identity().getType(), widened = element.identity().getType();
@@ -152,6 +154,11 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operatio
     if (partial != widened)
       made = e.make<arith::TruncFOp>(widened, made);
     e.storeFinal(ops[number]->getResult(0), element.narrow(made), result, nullptr);
+  };
+  // A thread computes neighbours together with the results of all reductions for them.
+  auto finishAll = [&](ArrayRef<Index> numbers) {
+    if (finish && phase.isLast())
+      e.finishTile(numbers, finish);
   };
   // The partial results of one reduction follow those of another.
   auto placeOfPart = [&](size_t number, Index part, Index result) {
@@ -163,7 +170,8 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operatio
         [&](size_t number, Index result, Index part) {
           return e.loadAt(e.phaseScratch, partial, placeOfPart(number, part, result));
         },
-        [&](size_t number, Index, Index result, Value made) { store(number, result, made); });
+        [&](size_t number, Index, Index result, Value made) { store(number, result, made); },
+        finishAll);
   combineDivided(
       e, divided(parts, terms, ops.size()),
       [&](size_t number, Index result, Index term) {
@@ -174,7 +182,8 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operatio
         if (parts == 1)
           return store(number, result, made);
         e.storeAt(e.phaseScratch, made, placeOfPart(number, part, result));
-      });
+      },
+      finishAll);
 }
 
 struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, ReduceOp> {
@@ -182,6 +191,7 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   // False, because otherwise several reductions of one operand could not be in one
   // kernel.
   bool givesFinalElements(Operation *) const { return false; }
+  bool mayFinish(Operation *) const { return true; }
   SmallVector<TileGrid> getGrids(Operation *self, const GridOptions &options) const {
     return DividedReduction(cast<ReduceOp>(self)).getGrids(options.mayDivide);
   }
@@ -198,10 +208,10 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   int64_t getScratchBytes(Operation *self) const {
     return DividedReduction(cast<ReduceOp>(self)).getScratchBytes();
   }
-  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile) const {
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<ReduceOp>(self);
     if (!e.orderedSums)
-      return DividedReduction(op).emit(e, phase, e.getFilled());
+      return DividedReduction(op).emit(e, phase, e.getFilled(), finish);
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape();
     e.forEach(shape, [&](ArrayRef<Index> at) {
       ElementIndex index(e, shape, at);

@@ -161,7 +161,8 @@ void AccessWalk::visitFilled(const LoopGroup &group) {
   for (int64_t n = 0; n < std::min<int64_t>(2, countFinishes(op)); ++n)
     scoped([&] {
       Index number = variable(0, group.stages[0].getElements() - 1);
-      scopes.back().elements.insert({op->getResult(0).getAsOpaquePointer(), number});
+      for (Operation *root : group.stages[0].roots)
+        scopes.back().elements.insert({root->getResult(0).getAsOpaquePointer(), number});
       visitElements(group.stages[1].roots, number);
     });
 }

@@ -355,3 +355,43 @@ func.func @row_is_padded_in_place(%x: tensor<512x1008xf32>) -> tensor<512x1008xb
   } -> tensor<512x1008xbf16>
   return %0 : tensor<512x1008xbf16>
 }
+
+// -----
+
+// The launch that adds up parts of sums over columns also divides the sums.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: exec.launches = [
+// CHECK-SAME: entry = "_0"
+// CHECK-SAME: entry = "_1"
+// CHECK-NOT: entry = "_2"
+// CHECK: llvm.func @kernel.0_0
+func.func @sums_are_finished(%x: tensor<5000x64xf32>, %n: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = nn.kernel (%x, %n : tensor<5000x64xf32>, tensor<64xf32>) {
+  ^bb0(%a: tensor<5000x64xf32>, %b: tensor<64xf32>):
+    %s = nn.reduce sum %a [0] : tensor<5000x64xf32> -> tensor<64xf32>
+    %d = nn.div %s, %b : tensor<64xf32>
+    nn.yield %d : tensor<64xf32>
+  } -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+
+// -----
+
+// A sum over columns whose terms need a value in a register and one in memory is beside the sum that needs the register alone.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: exec.launches = [
+// CHECK-SAME: entry = "_0"
+// CHECK-SAME: entry = "_1"
+// CHECK-NOT: entry = "_2"
+// CHECK: llvm.func @kernel.0_0
+func.func @sums_share_a_value(%x: tensor<640x64xf32>, %y: tensor<640x64xf32>) -> (tensor<640x64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %0:3 = nn.kernel (%x, %y : tensor<640x64xf32>, tensor<640x64xf32>) {
+  ^bb0(%a: tensor<640x64xf32>, %b: tensor<640x64xf32>):
+    %e = nn.exp %a : tensor<640x64xf32>
+    %s = nn.reduce sum %e [0] : tensor<640x64xf32> -> tensor<64xf32>
+    %p = nn.mul %e, %b : tensor<640x64xf32>
+    %t = nn.reduce sum %p [0] : tensor<640x64xf32> -> tensor<64xf32>
+    nn.yield %e, %s, %t : tensor<640x64xf32>, tensor<64xf32>, tensor<64xf32>
+  } -> tensor<640x64xf32>, tensor<64xf32>, tensor<64xf32>
+  return %0#0, %0#1, %0#2 : tensor<640x64xf32>, tensor<64xf32>, tensor<64xf32>
+}

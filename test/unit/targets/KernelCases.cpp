@@ -754,6 +754,20 @@ static const std::vector<dpc::test::OpCase> kernels = {
         %h = nn.constant dense<0.5> : tensor<33x7xf64> %m = nn.compare ge %u, %h : tensor<33x7xf64> -> tensor<33x7xi1>
         %z = nn.constant dense<0.0> : tensor<33x7xf64> nn.select %m, %a, %z : tensor<33x7xi1>, tensor<33x7xf64>)",
      {{"33x7xf64"}, {"i64", 0, 99}, {"i64", 0, 99}}},
+    // Elementwise ops that the last launch of reductions computes: of two reductions and of neighbours, with a rest of columns, in
+    // one launch and in two, and a normalization over all but the last dimension. A sum over columns with a large value of its own.
+    {R"(%s = nn.reduce max %a [0] : tensor<150x40xf64> -> tensor<40xf64> %t = nn.reduce max %b [0] : tensor<150x40xf64> -> tensor<40xf64>
+        %d = nn.sub %s, %t : tensor<40xf64> %e = nn.exp %d : tensor<40xf64> %f = nn.mul %e, %c : tensor<40xf64>
+        %w = nn.broadcast %d [1] : tensor<40xf64> -> tensor<150x40xf64> %x = nn.sub %a, %w : tensor<150x40xf64>
+        "test.yield"(%x, %f, %s) : (tensor<150x40xf64>, tensor<40xf64>, tensor<40xf64>) -> ())", {{"150x40xf64"}, {"150x40xf64"}, {"40xf64"}}},
+    {R"(%s = nn.reduce sum %a [0] : tensor<3000x21xf64> -> tensor<21xf64> %e = nn.neg %s : tensor<21xf64> %f = nn.mul %e, %b : tensor<21xf64>
+        "test.yield"(%e, %f) : (tensor<21xf64>, tensor<21xf64>) -> ())", {{"3000x21xf64"}, {"21xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [0, 1] epsilon 1.0e-5 : tensor<30x31x24xf64> -> tensor<30x31x24xf64>, tensor<24xf64>, tensor<24xf64>
+        %u = nn.add %m, %v : tensor<24xf64>
+        "test.yield"(%y, %m, %u) : (tensor<30x31x24xf64>, tensor<24xf64>, tensor<24xf64>) -> ())", {{"30x31x24xf64"}}},
+    {R"(%e = nn.mul %a, %b : tensor<67x39xf64> %p = nn.mul %e, %c : tensor<67x39xf64>
+        %s = nn.reduce sum %e [0] : tensor<67x39xf64> -> tensor<39xf64> %t = nn.reduce sum %p [0] : tensor<67x39xf64> -> tensor<39xf64>
+        "test.yield"(%e, %s, %t) : (tensor<67x39xf64>, tensor<39xf64>, tensor<39xf64>) -> ())", {{"67x39xf64"}, {"67x39xf64"}, {"67x39xf64"}}},
 };
 // clang-format on
 

@@ -404,7 +404,7 @@ TEST_F(LaunchPlanTest, JoinedKernelsShareALaunch) {
 }
 
 // Launches compute several reductions of one shape and kind, unless one reads the result of
-// another.
+// another. The last of them also computes elementwise ops on their results.
 TEST_F(LaunchPlanTest, ReductionsShareLaunches) {
   read("5000x64",
        "%m = nn.mul %a, %a : tensor<5000x64xf32> "
@@ -412,12 +412,36 @@ TEST_F(LaunchPlanTest, ReductionsShareLaunches) {
        "%t = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
        "%r = nn.sub %s, %t : tensor<64xf32>",
        "64x");
-  ASSERT_EQ(plan.launches.size(), 3u);
+  ASSERT_EQ(plan.launches.size(), 2u);
   for (unsigned phase : {0u, 1u}) {
     EXPECT_EQ(plan.launches[phase].phase.number, phase);
+    ASSERT_EQ(plan.launches[phase].group.stages.size(), 2u);
     EXPECT_EQ(plan.launches[phase].group.stages[0].roots.size(), 2u);
   }
-  plan.launches[0].group.stages[0].roots[1] = plan.launches[2].group.getRoots()[0];
+  const std::string ordered = "%s = nn.reduce sum %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+                              "%r = nn.exp %s : tensor<64xf32>";
+  read("5000x64", ordered, "64x");
+  EXPECT_EQ(plan.launches.size(), 2u);
+  plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{}, /*keepsOrder=*/true});
+  ASSERT_EQ(plan.launches.size(), 2u);
+  EXPECT_EQ(plan.launches[1].kind, Kind::elements);
+
+  // An op that reads other elements than those that it has the numbers of needs a launch.
+  read("5000x64",
+       "%s = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%f = nn.reverse %s [0] : tensor<64xf32> "
+       "%r = nn.sub %s, %f : tensor<64xf32>",
+       "64x");
+  ASSERT_EQ(plan.launches.size(), 3u);
+  EXPECT_EQ(plan.launches[2].kind, Kind::elements);
+  read("5000x64",
+       "%s = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%t = nn.reduce max %a [0] : tensor<5000x64xf32> -> tensor<64xf32> "
+       "%f = nn.reverse %s [0] : tensor<64xf32> "
+       "%r = nn.sub %t, %f : tensor<64xf32>",
+       "64x");
+  ASSERT_EQ(plan.launches.size(), 3u);
+  plan.launches[0].group.stages[0].roots.push_back(plan.launches[2].group.getRoots()[0]);
   EXPECT_EQ(refusal(), "launch 0 may not compute nn.sub too");
 
   read("5000x64",
