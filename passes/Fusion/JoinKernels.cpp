@@ -24,8 +24,8 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-/// An update of more elements is worth a launch of its own.
-static const int64_t kFewElements = 1 << 16;
+/// An update of more elements is worth a launch of its own: it takes as long as a launch.
+static const int64_t kFewElements = 1 << 18;
 /// The most operands and results of a joined kernel. A launch passes an address for each, in 4 KiB.
 static const size_t kMostBuffers = 500;
 

@@ -20,10 +20,19 @@ namespace {
 /// kernel copies (`repeated`) have none.
 class KernelNumbers {
 public:
-  explicit KernelNumbers(const std::vector<KernelOps> &kernels) {
+  explicit KernelNumbers(std::vector<KernelOps> &kernels) : kernels(kernels) {
     for (auto [number, ops] : llvm::enumerate(kernels))
       for (Operation *op : ops)
         numbers[op] = number;
+  }
+
+  /// Notes that the kernel of `member` also has `op`.
+  void add(Operation *op, Operation *member) { numbers[op] = numbers.at(member); }
+
+  /// Adds `op` to the kernel of `member`, after all its ops.
+  void append(Operation *op, Operation *member) {
+    add(op, member);
+    kernels[numbers.at(member)].push_back(op);
   }
 
   /// Whether the same kernel computes the results of `a` and `b`.
@@ -32,18 +41,31 @@ public:
     return here != numbers.end() && there != numbers.end() && here->second == there->second;
   }
 
-  /// Whether `value`, which `reader` reads, is in memory because one kernel computes it and another
-  /// one reads it.
+  /// Whether `value`, which `reader` reads, is in memory: one kernel computes it and another one
+  /// reads it, or the function returns it.
   bool isStored(Value value, Operation *reader) const {
     Operation *maker = value.getDefiningOp();
     if (!maker || maker->getBlock() != reader->getBlock())
       return true;
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return numbers.contains(maker) && numbers.contains(user) && !areTogether(maker, user);
+      return numbers.contains(maker) && (user->hasTrait<OpTrait::IsTerminator>() ||
+                                         (numbers.contains(user) && !areTogether(maker, user)));
     });
   }
 
+  /// Whether `value` takes the place of the wider `widened` in memory, although its maker's kernel
+  /// has not written it so far: all other values are made from `widened`. If each kernel that
+  /// reads them makes them from `value`, the kernel of `widened` writes `value` alone. The results
+  /// of 16-bit convolutions are an example, which norms read in f32 several times.
+  bool replaces(Value value, Operation *widened) const {
+    Operation *maker = value.getDefiningOp();
+    return maker && isa<nn::ConvertOp>(widened) && value.hasOneUse() &&
+           areTogether(maker, widened) &&
+           tensorBytes(value.getType()) < tensorBytes(widened->getResult(0).getType());
+  }
+
 private:
+  std::vector<KernelOps> &kernels;
   DenseMap<Operation *, size_t> numbers;
 };
 
@@ -64,7 +86,7 @@ struct Chain {
 /// One kernel, and the values that it reads but does not compute.
 class Reader {
 public:
-  Reader(KernelOps &ops, const KernelNumbers &numbers)
+  Reader(KernelOps &ops, KernelNumbers &numbers)
       : ops(ops), numbers(numbers), members(ops.begin(), ops.end()) {
     for (Operation *op : ops)
       for (Value operand : op->getOperands()) {
@@ -101,21 +123,31 @@ private:
     return op && value == op.getResult();
   }
 
-  /// Whether all users of `value` are elementwise ops or reductions. Then no user needs the value
-  /// in memory.
+  /// Whether all users of `value` are elementwise ops, reductions or norms, which kernels compute
+  /// by such ops. Then no user needs the value in memory.
   bool isUsedElementwise(Value value) const {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       FusionKind kind = getFusionKind(user);
-      return kind == FusionKind::elementwise || kind == FusionKind::reduction;
+      return kind == FusionKind::elementwise || kind == FusionKind::reduction ||
+             isa<nn::NormalizeOp>(user);
     });
   }
 
-  /// Whether the inputs that the kernel does not read yet have fewer bytes than `value`.
-  static bool isSmaller(const Chain &chain, Value value) {
+  static int64_t bytesOf(ArrayRef<Value> values) {
     int64_t bytes = 0;
-    for (Value input : chain.inputs)
-      bytes += tensorBytes(input.getType());
-    return chain.inputs.empty() || bytes < tensorBytes(value.getType());
+    for (Value value : values)
+      bytes += tensorBytes(value.getType());
+    return bytes;
+  }
+
+  /// Whether the inputs that the kernel does not read yet have fewer bytes than `value`. If the
+  /// chain costs little, they may have as many bytes: it is enough that `value` is not written.
+  static bool isSmaller(const Chain &chain, Value value) {
+    const int64_t bytes = bytesOf(chain.inputs.getArrayRef()), most = tensorBytes(value.getType());
+    const bool costsLittle = llvm::all_of(chain.ops, [](Operation *op) {
+      return isa<nn::AddOp, nn::ConvertOp, nn::MulOp, nn::NegOp, nn::SelectOp, nn::SubOp>(op);
+    });
+    return chain.inputs.empty() || bytes < most || (costsLittle && bytes == most);
   }
 
   /// Collects in `chain` the ops that compute `value` from values that the kernel reads or that are
@@ -132,10 +164,14 @@ private:
           (maker && (chain.ops.contains(maker) || getFusionKind(maker) == FusionKind::repeated)))
         continue;
       const size_t opCount = chain.ops.size(), inputCount = chain.inputs.size();
-      if (maker && maker->getBlock() == op->getBlock() && collect(operand, chain, maxOps, open + 1))
+      const bool mayBeRead = numbers.isStored(operand, op) || numbers.replaces(operand, op);
+      if (maker && maker->getBlock() == op->getBlock() &&
+          collect(operand, chain, maxOps, open + 1) &&
+          (!mayBeRead || bytesOf(chain.inputs.getArrayRef().drop_front(inputCount)) <
+                             tensorBytes(operand.getType())))
         continue;
       chain.truncate(opCount, inputCount);
-      if (!numbers.isStored(operand, op))
+      if (!mayBeRead)
         return false;
       chain.inputs.insert(operand);
     }
@@ -145,6 +181,7 @@ private:
 
   /// Adds an op of the block to the kernel, after the ops that this class has added earlier.
   void add(Operation *op) {
+    numbers.add(op, first());
     members.insert(op);
     ops.insert(ops.begin() + added++, op);
   }
@@ -168,9 +205,9 @@ private:
     value.replaceUsesWithIf(copy, [&](OpOperand &use) { return members.contains(use.getOwner()); });
   }
 
-  /// Returns rsqrt(variance + epsilon) of `op` if the kernel of `op` computes it. Otherwise returns
-  /// null.
-  Value findScale(nn::NormalizeOp op) const {
+  /// Returns rsqrt(variance + epsilon) of `op` from the kernel of `op`, which computes the value in
+  /// any case. Another kernel may have to compute it in loops of its own.
+  Value scaleOf(nn::NormalizeOp op) {
     for (Operation *user : op.getVariance().getUsers()) {
       auto sum = dyn_cast<nn::AddOp>(user);
       auto constant = sum ? sum.getRhs().getDefiningOp<nn::ConstantOp>() : nn::ConstantOp();
@@ -183,7 +220,13 @@ private:
         if (isa<nn::RsqrtOp>(reader) && numbers.areTogether(reader, op))
           return reader->getResult(0);
     }
-    return nullptr;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    nn::Expressions e{builder, op.getLoc()};
+    Value sum = e.add(op.getVariance(), op.getEpsilon().convertToDouble()), scale = e.rsqrt(sum);
+    numbers.append(sum.getDefiningOp(), op);
+    numbers.append(scale.getDefiningOp(), op);
+    return scale;
   }
 
   /// Computes the result `value` of an nn.normalize again, as its decomposition does:
@@ -204,12 +247,7 @@ private:
     OpBuilder builder(first());
     nn::Expressions e{builder, op.getLoc()};
     const ArrayRef<int64_t> shape = nn::typeOf(value).getShape(), dimensions = op.getDimensions();
-    Value scale = findScale(op);
-    if (!scale) {
-      scale = e.rsqrt(e.add(op.getVariance(), op.getEpsilon().convertToDouble()));
-      add(scale.getDefiningOp()->getOperand(0).getDefiningOp());
-      add(scale.getDefiningOp());
-    }
+    Value scale = scaleOf(op);
     Value centred = x;
     if (!op.getUncentered())
       centred = e.sub(x, e.broadcastAlong(op.getMean(), shape, dimensions));
@@ -222,7 +260,7 @@ private:
   }
 
   KernelOps &ops;
-  const KernelNumbers &numbers;
+  KernelNumbers &numbers;
   DenseSet<Operation *> members;
   llvm::SetVector<Value> reads;
   SmallVector<Value> values;
@@ -232,7 +270,7 @@ private:
 } // namespace
 
 void dpc::recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps) {
-  const KernelNumbers numbers(kernels);
+  KernelNumbers numbers(kernels);
   for (KernelOps &ops : kernels) {
     FusionKind kind = getFusionKind(ops.front());
     if (kind != FusionKind::view && kind != FusionKind::outside)

@@ -63,11 +63,14 @@ func.func @normalizes_again(%x: tensor<8x128xf32>, %y: tensor<8x128xf32>, %g: te
 
 // -----
 
-// An RMS normalization has no mean, and the scale is computed again where no kernel has it.
+// An RMS normalization has no mean. Its kernel returns the scale, which it computes in any case, to the kernel that normalizes again.
 // CHECK-LABEL: @scales_again
+// CHECK: %[[K:.*]]:2 = nn.kernel(
 // CHECK: nn.normalize {{.*}} uncentered
-// CHECK: nn.kernel(
-// CHECK: nn.rsqrt
+// CHECK: %[[R:.*]] = nn.rsqrt
+// CHECK: nn.yield %{{.*}}, %[[R]] : tensor<128xf32>, tensor<8xf32>
+// CHECK: nn.kernel(%arg0, %[[K]]#1, %[[K]]#0
+// CHECK-NOT: nn.rsqrt
 // CHECK-NOT: nn.sub
 // CHECK: nn.reduce sum
 func.func @scales_again(%s: tensor<8x128xf32>) -> tensor<128xf32> {
@@ -77,4 +80,38 @@ func.func @scales_again(%s: tensor<8x128xf32>) -> tensor<128xf32> {
   %m = nn.mul %n, %b : tensor<8x128xf32>
   %t = nn.reduce sum %m [0] : tensor<8x128xf32> -> tensor<128xf32>
   return %t : tensor<128xf32>
+}
+
+// -----
+
+// The scaled value is not stored: the second kernel reads the value itself, which is in memory in any case and has as many bytes.
+// CHECK-LABEL: @scales_in_reader
+// CHECK: %[[K:.*]]:2 = nn.kernel(%arg0
+// CHECK: %[[G:.*]] = nn.exp
+// CHECK: nn.yield %[[G]], %{{.*}} : tensor<8x128xf32>, tensor<128xf32>
+// CHECK: nn.kernel(%[[K]]#0, %arg1, %[[K]]#1
+func.func @scales_in_reader(%x: tensor<8x128xf32>, %c: tensor<128xf32>) -> (tensor<8x128xf32>, tensor<8x128xf32>) {
+  %g = nn.exp %x : tensor<8x128xf32>
+  %b = nn.broadcast %c [1] : tensor<128xf32> -> tensor<8x128xf32>
+  %m = nn.mul %g, %b : tensor<8x128xf32>
+  %s = nn.reduce sum %m [0] : tensor<8x128xf32> -> tensor<128xf32>
+  %d = nn.broadcast %s [1] : tensor<128xf32> -> tensor<8x128xf32>
+  %r = nn.sub %m, %d : tensor<8x128xf32>
+  return %g, %r : tensor<8x128xf32>, tensor<8x128xf32>
+}
+
+// -----
+
+// A function of a value in memory costs more than reading its result.
+// CHECK-LABEL: @reads_functions
+// CHECK: %[[K:.*]]:3 = nn.kernel(%arg0
+// CHECK: %[[T:.*]] = nn.tanh
+// CHECK: nn.yield %{{.*}}, %[[T]], %{{.*}} : tensor<8x128xf32>, tensor<8x128xf32>, tensor<128xf32>
+func.func @reads_functions(%x: tensor<8x128xf32>) -> (tensor<8x128xf32>, tensor<8x128xf32>) {
+  %g = nn.exp %x : tensor<8x128xf32>
+  %m = nn.tanh %g : tensor<8x128xf32>
+  %s = nn.reduce sum %m [0] : tensor<8x128xf32> -> tensor<128xf32>
+  %d = nn.broadcast %s [1] : tensor<128xf32> -> tensor<8x128xf32>
+  %r = nn.sub %m, %d : tensor<8x128xf32>
+  return %g, %r : tensor<8x128xf32>, tensor<8x128xf32>
 }

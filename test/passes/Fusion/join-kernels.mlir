@@ -15,20 +15,20 @@
 // CHECK: return %[[J]]#0, %{{.*}}, %[[J]]#1
 // CPU-LABEL: @updates
 // CPU-COUNT-3: nn.update
-func.func @updates(%p: tensor<4xf32>, %large: tensor<70000xf32>, %q: tensor<8xf32>, %rate: tensor<f32>)
-    -> (tensor<4xf32>, tensor<70000xf32>, tensor<8xf32>) {
+func.func @updates(%p: tensor<4xf32>, %large: tensor<300000xf32>, %q: tensor<8xf32>, %rate: tensor<f32>)
+    -> (tensor<4xf32>, tensor<300000xf32>, tensor<8xf32>) {
   %0 = nn.update (%p, %p : tensor<4xf32>, tensor<4xf32>) scalars (%rate : tensor<f32>) {
   ^bb0(%pi: tensor<f32>, %gi: tensor<f32>, %l: tensor<f32>):
     %d = nn.mul %l, %gi : tensor<f32>
     %n = nn.sub %pi, %d : tensor<f32>
     nn.yield %n : tensor<f32>
   } -> tensor<4xf32>
-  %1 = nn.update (%large, %large : tensor<70000xf32>, tensor<70000xf32>) scalars (%rate : tensor<f32>) {
+  %1 = nn.update (%large, %large : tensor<300000xf32>, tensor<300000xf32>) scalars (%rate : tensor<f32>) {
   ^bb0(%pi: tensor<f32>, %gi: tensor<f32>, %l: tensor<f32>):
     %d = nn.mul %l, %gi : tensor<f32>
     %n = nn.sub %pi, %d : tensor<f32>
     nn.yield %n : tensor<f32>
-  } -> tensor<70000xf32>
+  } -> tensor<300000xf32>
   %g = nn.kernel (%q : tensor<8xf32>) {
   ^bb0(%qi: tensor<8xf32>):
     %e = nn.reverse %qi [0] : tensor<8xf32>
@@ -40,7 +40,7 @@ func.func @updates(%p: tensor<4xf32>, %large: tensor<70000xf32>, %q: tensor<8xf3
     %n = nn.sub %pi, %d : tensor<f32>
     nn.yield %n : tensor<f32>
   } -> tensor<8xf32>
-  return %0, %1, %2 : tensor<4xf32>, tensor<70000xf32>, tensor<8xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<300000xf32>, tensor<8xf32>
 }
 
 // The second update reads the result of the first one, and an op reads that of the third before
@@ -77,28 +77,28 @@ func.func @updates_in_order(%p: tensor<4xf32>, %q: tensor<4xf32>) -> (tensor<4xf
 // CHECK-LABEL: @neighbours
 // CHECK: nn.kernel(%arg0, %arg1 :
 // CHECK-SAME: nn.joined = array<i64: 1, 1>}
-// CHECK: nn.kernel(%{{.*}} : tensor<70000xbf16>) {
+// CHECK: nn.kernel(%{{.*}} : tensor<300000xbf16>) {
 // CHECK: nn.kernel(%{{.*}} : tensor<4xbf16>) {
-func.func @neighbours(%x: tensor<70000xf32>, %y: tensor<4xf32>) -> (tensor<70000xbf16>, tensor<4xbf16>) {
-  %0 = nn.kernel (%x : tensor<70000xf32>) {
-  ^bb0(%xi: tensor<70000xf32>):
-    %e = nn.convert %xi : tensor<70000xf32> -> tensor<70000xbf16>
-    nn.yield %e : tensor<70000xbf16>
-  } -> tensor<70000xbf16>
+func.func @neighbours(%x: tensor<300000xf32>, %y: tensor<4xf32>) -> (tensor<300000xbf16>, tensor<4xbf16>) {
+  %0 = nn.kernel (%x : tensor<300000xf32>) {
+  ^bb0(%xi: tensor<300000xf32>):
+    %e = nn.convert %xi : tensor<300000xf32> -> tensor<300000xbf16>
+    nn.yield %e : tensor<300000xbf16>
+  } -> tensor<300000xbf16>
   %1 = nn.kernel (%y : tensor<4xf32>) {
   ^bb0(%yi: tensor<4xf32>):
     %e = nn.convert %yi : tensor<4xf32> -> tensor<4xbf16>
     nn.yield %e : tensor<4xbf16>
   } -> tensor<4xbf16>
-  %2 = nn.kernel (%0 : tensor<70000xbf16>) {
-  ^bb0(%xi: tensor<70000xbf16>):
-    %e = nn.exp %xi : tensor<70000xbf16>
-    nn.yield %e : tensor<70000xbf16>
-  } -> tensor<70000xbf16>
+  %2 = nn.kernel (%0 : tensor<300000xbf16>) {
+  ^bb0(%xi: tensor<300000xbf16>):
+    %e = nn.exp %xi : tensor<300000xbf16>
+    nn.yield %e : tensor<300000xbf16>
+  } -> tensor<300000xbf16>
   %3 = nn.kernel (%1 : tensor<4xbf16>) {
   ^bb0(%yi: tensor<4xbf16>):
     %e = nn.exp %yi : tensor<4xbf16>
     nn.yield %e : tensor<4xbf16>
   } -> tensor<4xbf16>
-  return %2, %3 : tensor<70000xbf16>, tensor<4xbf16>
+  return %2, %3 : tensor<300000xbf16>, tensor<4xbf16>
 }
