@@ -26,15 +26,15 @@ struct DividedTerms {
 /// term of the reduction with this number, in the accumulator of `type`. If `finish` is not null,
 /// the thread that has called `take` for some neighbouring results of all reductions then calls
 /// `finish` for these results.
-void combineDivided(GridEmitter &e, const DividedTerms &terms,
-                    llvm::function_ref<mlir::Value(size_t reduction, LoopEmitter::Index result,
-                                                   LoopEmitter::Index term)>
-                        read,
-                    llvm::function_ref<void(size_t reduction, LoopEmitter::Index share,
-                                            LoopEmitter::Index result, mlir::Value total)>
-                        take,
-                    llvm::function_ref<void(llvm::ArrayRef<LoopEmitter::Index> results)> finish =
-                        nullptr);
+void combineDivided(
+    GridEmitter &e, const DividedTerms &terms,
+    llvm::function_ref<mlir::Value(size_t reduction, LoopEmitter::Index result,
+                                   LoopEmitter::Index term)>
+        read,
+    llvm::function_ref<void(size_t reduction, LoopEmitter::Index share, LoopEmitter::Index result,
+                            mlir::Value total)>
+        take,
+    llvm::function_ref<void(llvm::ArrayRef<LoopEmitter::Index> results)> finish = nullptr);
 
 } // namespace dpc
 

@@ -2,6 +2,7 @@
 #include "test/cuda_emulator/driver/Streams.h"
 
 #include "test/cuda_emulator/base/Options.h"
+#include "test/cuda_emulator/driver/Calls.h"
 #include "test/cuda_emulator/driver/Capture.h"
 
 #include <algorithm>
