@@ -88,29 +88,50 @@ def check_accesses(runner, case):
     return f'{len(launches)} launches, {moved:.4g} GB'
 
 
-def check_rows(runner):
-    """The loss and its gradient read long rows of logits once: a block copies its row to shared memory."""
-    rows, classes = 128, 16000  # 64 kB: more than a block has without asking
-    model, folder = (os.path.join(runner.folder, 'rows' + end) for end in ('.onnx', ''))
+def count_accesses(runner, name, nodes, x, logits, parameters, *flags):
+    """The counts of two blocks of each launch of a step; shapes of the input x, of the logits, and of parameters of zeros."""
+    model, folder = (os.path.join(runner.folder, name + end) for end in ('.onnx', ''))
     onnx.save(helper.make_model(helper.make_graph(
-        [helper.make_node('MatMul', ['x', 'w'], ['logits'])], 'g',
-        [helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, [rows, 4])],
-        [helper.make_tensor_value_info('logits', onnx.TensorProto.FLOAT, [rows, classes])],
-        [helper.make_tensor('w', onnx.TensorProto.FLOAT, [4, classes], np.zeros(4 * classes))]),
+        nodes, 'g', [helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, x)],
+        [helper.make_tensor_value_info('logits', onnx.TensorProto.FLOAT, logits)],
+        [helper.make_tensor(of, onnx.TensorProto.FLOAT, shape, np.zeros(np.prod(shape))) for of, shape in parameters.items()]),
         opset_imports=[helper.make_opsetid('', 17)]), model)
     run = subprocess.run([sys.executable, os.path.join(ROOT, 'bench', 'accesses.py'), '--blocks=2', '--keep=' + folder, model,
-                          '--loss=cross-entropy', '--optimizer=sgd,lr=0.1'],
+                          '--loss=cross-entropy', '--optimizer=sgd,lr=0.1', *flags],
                          capture_output=True, text=True, env={**os.environ, 'DPC_BIN': runner.tools}, timeout=300)
     if run.returncode:
         raise interp.Failed(f'exit {run.returncode}: {run.stderr.strip()[-300:]}')
-    losses = [launch for launch in read_counts(os.path.join(folder, 'counts'))[1]
-              if 'cross_entropy' in launch['kernel'] and launch['blocks'] == rows]
+    return read_counts(os.path.join(folder, 'counts'))[1]
+
+
+def check_rows(runner):
+    """The loss and its gradient read long rows of logits once: a block copies its row to shared memory."""
+    rows, classes = 128, 16000  # 64 kB: more than a block has without asking
+    launches = count_accesses(runner, 'rows', [helper.make_node('MatMul', ['x', 'w'], ['logits'])], [rows, 4], [rows, classes],
+                              {'w': [4, classes]})
+    losses = [launch for launch in launches if 'cross_entropy' in launch['kernel'] and launch['blocks'] == rows]
     if not losses:
-        raise interp.Failed(f'no launch computes the loss: {run.stdout[:300]}')
+        raise interp.Failed(f"no launch computes the loss: {[launch['kernel'] for launch in launches]}")
     ratio = max(launch['requested'] / launch['counted'] / (2 * 4 * classes) for launch in losses)
     if not ratio < 1.6:  # a row of logits, one of gradients, and a number that all elements read from the cache
         raise interp.Failed(f'a block requests {ratio:.3f} times the bytes of its rows')
     return f'{ratio:.3f} times the bytes of rows'
+
+
+def check_column_sums(runner):
+    """Threads that add terms to eight neighbouring columns in shared memory, for gradients of a layer norm, meet in no bank."""
+    rows, columns = 2048, 1024
+    nodes = [helper.make_node('MatMul', ['x', 'w'], ['h']), helper.make_node('LayerNormalization', ['h', 'g', 'b'], ['y'], axis=-1),
+             helper.make_node('MatMul', ['y', 'v'], ['logits'])]
+    launches = count_accesses(runner, 'column_sums', nodes, [rows, 64], [rows, 64],
+                              {'w': [64, columns], 'g': [columns], 'b': [columns], 'v': [columns, 64]}, '--precision=bf16')
+    sums = [launch for launch in launches if 'reduce' in launch['kernel'] and launch['blocks'] == rows // 4]
+    if not sums:
+        raise interp.Failed(f"no launch computes the sums: {[launch['kernel'] for launch in launches]}")
+    ratio = max(launch['wavefronts'] / launch['least_wavefronts'] for launch in sums)
+    if not ratio < 1.1:
+        raise interp.Failed(f'{ratio:.3f} times the fewest wavefronts')
+    return f'{ratio:.3f} times the fewest wavefronts'
 
 
 def check_counts(runner, case):
@@ -304,6 +325,7 @@ def tests(runner):
     yield 'launch counts', check_counts, ('mlp',)
     yield 'accesses of some blocks', check_accesses, ('gpt2',)
     yield 'rows in shared memory', check_rows, ()
+    yield 'sums over columns in shared memory', check_column_sums, ()
     yield 'saved kernels', check_saved_kernels, ('gpt2',)
     yield 'estimates of saved kernels', check_estimates, ('gpt2',)
     for mesh in '', 'data=2':

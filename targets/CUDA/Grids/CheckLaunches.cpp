@@ -14,7 +14,9 @@ using namespace dpc;
 /// Checks launch `number`, which adds up the partial sums of `before`.
 static llvm::Error verifySums(const Launch &launch, const Launch *before, unsigned number) {
   if (!launch.sums || !before || before->kind != Launch::Kind::rows || !before->sums ||
-      before->sums->sums != launch.sums->sums || launch.group.getRoots() != launch.sums->getOps())
+      before->sums->sums != launch.sums->sums ||
+      before->sums->neighbours != launch.sums->neighbours ||
+      launch.group.getRoots() != launch.sums->getOps())
     return planError("launch {0} does not follow the one whose sums it adds up", number);
   const ColumnSums &sums = *launch.sums;
   if (launch.blocks != sums.countSumBlocks() || launch.threads != LaunchPlan::kMaxThreads)
@@ -96,6 +98,9 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
       return planError("launch {0} has sums over columns, and no rows", number);
     if (llvm::Error error = launch.sums->verify(graph, group))
       return error;
+    if (const int64_t neighbours = launch.sums->neighbours;
+        neighbours != 1 && neighbours != launch.getPieces(launch.sums->stage).elements)
+      return planError("launch {0} has no pieces of {1} columns", number, neighbours);
   }
   if (launch.kind == Launch::Kind::squares) {
     const LoopNest &nest = group.stages[0].nest;

@@ -40,6 +40,11 @@ int64_t ColumnSums::getPartialBytes() const {
   return llvm::divideCeil(getPartialType().getIntOrFloatBitWidth(), 8);
 }
 
+int64_t ColumnSums::getVector() const {
+  const int64_t kWidestAccess = 16;
+  return std::min(neighbours, kWidestAccess / getPartialBytes());
+}
+
 int64_t ColumnSums::getSharedBytes() const {
   return static_cast<int64_t>(sums.size()) * columns * getPartialBytes();
 }
@@ -133,6 +138,10 @@ llvm::Error ColumnSums::verify(const KernelGraph &graph, const LoopGroup &group)
                      "elements",
                      columns, rows, rowsPerBlock, group.rows.count,
                      group.stages[stage].getElements());
+  if (const LoopNest &nest = group.stages[stage].nest;
+      neighbours < 1 || (neighbours > 1 && nest.extents.back() % neighbours != 0))
+    return planError("a thread adds to {0} columns together, and loops have {1}", neighbours,
+                     nest.extents.back());
   for (nn::ReduceOp sum : sums)
     if (!asColumnSum(sum) || accumulatorOf(sum) != getPartialType() ||
         nn::typeOf(sum.getResult()).getNumElements() != columns ||

@@ -20,6 +20,9 @@ struct ColumnSums {
   /// The stage whose elements have the numbers of the terms.
   unsigned stage = 0;
   int64_t rows = 1, columns = 1, rowsPerBlock = 1;
+  /// The neighbouring columns to which a thread adds terms together. A thread begins at a multiple
+  /// of this number.
+  int64_t neighbours = 1;
 
   /// The number of blocks that compute rows, and of those that add up partial sums.
   int64_t countBlocks() const;
@@ -27,6 +30,10 @@ struct ColumnSums {
   /// The type of an accumulator of a block, and its bytes.
   mlir::Type getPartialType() const;
   int64_t getPartialBytes() const;
+  /// The neighbours that one access to shared memory has. In memory, the first such neighbours of
+  /// all threads lie beside each other, then the next ones of all threads. So the threads of a
+  /// warp meet in no bank.
+  int64_t getVector() const;
   /// The bytes of shared memory of a block, and of the scratch memory for all partial sums.
   int64_t getSharedBytes() const;
   int64_t getScratchBytes() const { return getSharedBytes() * countBlocks(); }

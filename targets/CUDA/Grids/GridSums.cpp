@@ -16,6 +16,27 @@ using namespace dpc;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+/// The place, among the partial sums of a block, of the column `n` after `first`. A thread adds to
+/// `first` and its neighbours.
+static Index placeOfColumn(GridEmitter &e, const ColumnSums &sums, Index first, int64_t n) {
+  const int64_t vector = sums.getVector(), vectors = sums.neighbours / vector;
+  if (vectors == 1)
+    return first + n;
+  return e.floorDiv(first, sums.neighbours) * vector +
+         (n / vector * (sums.columns / vectors) + n % vector);
+}
+
+/// The inverse of placeOfColumn: the column of a place.
+static Index columnOfPlace(GridEmitter &e, const ColumnSums &sums, Index place) {
+  const int64_t vector = sums.getVector(), vectors = sums.neighbours / vector,
+                ofVector = sums.columns / vectors;
+  if (vectors == 1)
+    return place;
+  const Index ofThreads = e.mod(place, ofVector);
+  return e.floorDiv(ofThreads, vector) * sums.neighbours + e.floorDiv(place, ofVector) * vector +
+         e.mod(ofThreads, vector);
+}
+
 /// Runs `body` for the rows of this block, which add to its sums. Then stores the sums of the
 /// block: those of all blocks for the first sum come first, then those for the second, and so on.
 void GridEmitter::forEachRowOfBlock(int64_t rows, function_ref<void(Index)> body) {
@@ -41,10 +62,10 @@ void GridEmitter::forEachRowOfBlock(int64_t rows, function_ref<void(Index)> body
     return Values();
   });
   barrier();
-  dealToBlock(columns, {}, [&](Index column, ValueRange) {
+  dealToBlock(columns, {}, [&](Index place, ValueRange) {
     for (int64_t n = 0; n < count; ++n)
-      storeAt(phaseScratch, loadAt(columnTotals, type, column + n * columns),
-              (block + n * blocks) * columns + column);
+      storeAt(phaseScratch, loadAt(columnTotals, type, place + n * columns),
+              (block + n * blocks) * columns + place);
     return Values();
   });
 }
@@ -62,7 +83,8 @@ void GridEmitter::useElements(ArrayRef<Index> numbers,
     nn::ReduceOp sum = launch->sums->sums[n];
     Combiner combiner(*this, sum.getKind(), nn::typeOf(sum.getInput()).getElementType());
     for (size_t i = 0; i < numbers.size(); ++i) {
-      const Index place = column + (static_cast<int64_t>(n) * columns + static_cast<int64_t>(i));
+      const Index place = placeOfColumn(*this, *launch->sums, column, static_cast<int64_t>(i)) +
+                          static_cast<int64_t>(n) * columns;
       Value old = loadAt(columnTotals, launch->sums->getPartialType(), place);
       totals.push_back(
           {place, combiner.combine(old, combiner.widen(elementOf(sum.getInput(), i)))});
@@ -79,8 +101,8 @@ void GridEmitter::emitSums(unsigned ordinal) {
   const Type partial = sums.getPartialType();
   const Type total = Float64Type::get(builder.getContext());
   auto read = [&](Index result, Index part) -> Value {
-    const Index sum = floorDiv(result, columns), column = mod(result, columns);
-    Value term = loadAt(phaseScratch, partial, (sum * blocks + part) * columns + column);
+    const Index sum = floorDiv(result, columns), place = mod(result, columns);
+    Value term = loadAt(phaseScratch, partial, (sum * blocks + part) * columns + place);
     return partial == total ? term : make<arith::ExtFOp>(total, term);
   };
   auto take = [&](Index, Index result, Value made) {
@@ -90,8 +112,10 @@ void GridEmitter::emitSums(unsigned ordinal) {
       nn::ReduceOp sum = sums.sums[number];
       Combiner element(*this, sum.getKind(), nn::typeOf(sum.getInput()).getElementType());
       const int64_t begin = static_cast<int64_t>(number) * columns;
-      when(inRange(result, begin, begin + columns),
-           [&] { store(sum.getResult(), element.narrow(made), mod(result, columns)); });
+      when(inRange(result, begin, begin + columns), [&] {
+        store(sum.getResult(), element.narrow(made),
+              columnOfPlace(*this, sums, mod(result, columns)));
+      });
     }
   };
   fillAs(ordinal, [&] {

@@ -561,11 +561,16 @@ private:
         }
     }
     launch.threads = threadsFor(work);
-    if (!sums)
+    if (sums) {
+      const int64_t neighbours = launch.getPieces(sums->stage).elements;
+      if (group.stages[sums->stage].nest.extents.back() % neighbours == 0)
+        launch.sums->neighbours = neighbours;
+    } else {
       copyRows(launch, bytes);
+    }
     result.launches.push_back(launch);
     if (sums)
-      addSums(*sums);
+      addSums(*launch.sums);
   }
 
   /// Lets the blocks of `launch` copy long rows that they read several times. `bytes` is the shared

@@ -733,6 +733,17 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%e = nn.neg %a : tensor<5x17x4x10xf64> %s = nn.reduce sum %e [0, 1] : tensor<5x17x4x10xf64> -> tensor<4x10xf64>
         %t = nn.broadcast %s [2, 3] : tensor<4x10xf64> -> tensor<5x17x4x10xf64> %d = nn.sub %e, %t : tensor<5x17x4x10xf64>
         "test.yield"(%d, %s) : (tensor<5x17x4x10xf64>, tensor<4x10xf64>) -> ())", {{"5x17x4x10xf64"}}},
+    // Eight neighbouring columns of a thread, whose partial sums lie in pieces of 16 bytes; loops whose rows have a rest of them.
+    {R"(%e = nn.neg %a : tensor<67x256xf64> %m = nn.compare gt %a, %b : tensor<67x256xf64> -> tensor<67x256xi1>
+        %p = nn.mul %a, %b : tensor<67x256xf64> %s = nn.reduce sum %e [0] : tensor<67x256xf64> -> tensor<256xf64>
+        %t = nn.reduce sum %p [0] : tensor<67x256xf64> -> tensor<256xf64>
+        "test.yield"(%e, %m, %s, %t) : (tensor<67x256xf64>, tensor<67x256xi1>, tensor<256xf64>, tensor<256xf64>) -> ())",
+     {{"67x256xf64"}, {"67x256xf64"}}},
+    {R"(%g = nn.broadcast %b [1] : tensor<64xf64> -> tensor<67x64x12xf64> %e = nn.mul %a, %g : tensor<67x64x12xf64>
+        %m = nn.compare gt %a, %g : tensor<67x64x12xf64> -> tensor<67x64x12xi1>
+        %s = nn.reduce sum %e [0] : tensor<67x64x12xf64> -> tensor<64x12xf64>
+        "test.yield"(%e, %m, %s) : (tensor<67x64x12xf64>, tensor<67x64x12xi1>, tensor<64x12xf64>) -> ())",
+     {{"67x64x12xf64"}, {"64xf64"}}},
     {R"(%e = nn.exp %a : tensor<80x80xf64> %r = nn.transpose %e [1, 0] : tensor<80x80xf64> -> tensor<80x80xf64>
         %p = nn.mul %r, %e : tensor<80x80xf64> %s = nn.reduce sum %p [0] : tensor<80x80xf64> -> tensor<80xf64>
         "test.yield"(%e, %s) : (tensor<80x80xf64>, tensor<80xf64>) -> ())", {{"80x80xf64"}}},

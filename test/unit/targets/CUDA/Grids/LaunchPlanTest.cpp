@@ -345,6 +345,17 @@ TEST_F(LaunchPlanTest, SumsOverColumnsBesideElements) {
   EXPECT_EQ(refusal(), "sums over 32 columns of 6001 rows, 6 per block, are of 6001 rows with "
                        "384064 elements");
 
+  // A thread has two neighbouring columns, in one access.
+  plan = whole;
+  EXPECT_EQ(rows.sums->neighbours, 2);
+  EXPECT_EQ(rows.sums->getVector(), 2);
+  plan.launches[0].sums->neighbours = 3;
+  EXPECT_EQ(refusal(), "a thread adds to 3 columns together, and loops have 64");
+  plan.launches[0].sums->neighbours = 4;
+  EXPECT_EQ(refusal(), "launch 0 has no pieces of 4 columns");
+  plan.launches[0].sums->neighbours = 1;
+  EXPECT_EQ(refusal(), "launch 1 does not follow the one whose sums it adds up");
+
   // Sums that keep their order are not divided.
   const LaunchPlanOptions ordered{{}, /*keepsOrder=*/true};
   plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), ordered);
