@@ -1,5 +1,6 @@
 """Reads the files of dpc-compile --save-kernels, and the counts of the emulated device."""
 import json
+import math
 import re
 from pathlib import Path
 
@@ -19,6 +20,10 @@ class Buffer:
         self.number = number
         self.role, self.type, self.shape = fields["role"], fields["type"], fields["shape"]
         self.bytes, self.run, self.written = fields["bytes"], fields["run"], fields["written"]
+
+    @property
+    def element_bytes(self):
+        return self.bytes // max(1, math.prod(self.shape))
 
 
 class Launch:

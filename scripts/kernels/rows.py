@@ -7,6 +7,7 @@ from machine import share_of
 MEBIBYTE = 1 << 20
 LARGE_LAUNCH = 8 * 10**6  # bytes of a launch whose accesses row 2 judges
 SMALL_TENSOR = MEBIBYTE  # row 2 leaves out smaller tensors, which stay in the cache
+WIDEST = 16  # bytes of the widest access
 MOST_LINES, MOST_WAVEFRONTS = 1.15, 1.1
 SHARES = {"FFMA": 0.65, "HMMA": 0.3}
 
@@ -68,6 +69,12 @@ def is_judged(buffer, launch):
         is_large(other) and is_odd(other) and other.shape[:-1] == buffer.shape[:-1] for other in launch.buffers))
 
 
+def share_of_thread(widths_by_buffer):
+    """The elements of a thread: those that the widest type has in an access of 16 bytes. 0 if no tensor is accessed so."""
+    sizes = [buffer.element_bytes for buffer, widths in widths_by_buffer.items() if widths == [WIDEST]]
+    return WIDEST // max(sizes) if sizes else 0
+
+
 def judge_widths(kernels, _machine, _):
     row = Row(2, "parameters of large launches that are accessed in 16 bytes", "100 %")
     entries, wide = 0, 0
@@ -78,13 +85,15 @@ def judge_widths(kernels, _machine, _):
             largest[launch.kernel] = launch if known is None or launch.bytes > known.bytes else known
     for launch in largest.values():
         accesses = ptx.find_accesses(kernels.entries[launch.kernel])
+        judged = {}
         for buffer in launch.buffers:
-            if not is_judged(buffer, launch):
-                continue
-            entries += 1
-            kinds = accesses.get(buffer.number)
-            widths = sorted(set(kinds["loads"] + kinds["stores"])) if kinds else []
-            if widths == [16]:
+            if is_judged(buffer, launch):
+                kinds = accesses.get(buffer.number)
+                judged[buffer] = sorted(set(kinds["loads"] + kinds["stores"])) if kinds else []
+        entries += len(judged)
+        share = share_of_thread(judged)
+        for buffer, widths in judged.items():
+            if widths in ([WIDEST], [share * buffer.element_bytes]):
                 wide += 1
                 continue
             seen = "in " + ", ".join(map(str, widths)) + " bytes" if widths else "by no access that was found"

@@ -133,6 +133,15 @@ class CheckKernels(unittest.TestCase):
         narrow = WIDE.replace("st.global.v4.f32 [%rd11], {%f1, %f2, %f3, %f4}", "st.global.v2.f32 [%rd11], {%f1, %f2}")
         self.check_twins(2, self.of(narrow), self.of(WIDE, name="good"), "parameter 1, result 4096x1024 f32: in 8 bytes")
 
+    def test_share_of_a_thread(self):
+        mask = [*COPY, buffer("operand", LARGE, "i1", size=1)]
+        def reading(access, name="bad"):
+            return self.of(WIDE + f"  ld.global.{access} %r1, [%rd2];\n", mask, name=name)
+        # Four elements of a mask beside four of f32, not two.
+        self.check_twins(2, reading("u16"), reading("u32", "good"), "parameter 2, operand 4096x1024 i1: in 2 bytes")
+        # No other tensor says how many elements a thread has.
+        self.expect(2, False, [self.of("  ld.global.u32 %r1, [%rd0];\n", [buffer("operand", [8192, 1024], "i1", size=1)])], "in 4 bytes")
+
     def test_one_narrow_access_beside_wide_ones(self):
         self.check_twins(2, self.of(WIDE + "  ld.global.f32 %f9, [%rd0+64];\n"), self.of(WIDE, name="good"), "in 4, 16 bytes")
 

@@ -29,6 +29,8 @@ static const int64_t kVeryLongReduction = 1 << 10;
 /// The number of terms that a thread adds up before the threads of an element combine their sums,
 /// if there are many elements.
 static const int64_t kManyTerms = 32;
+/// A thread that computes several neighbours reads at most so many terms of each.
+static const int64_t kFewTerms = 16;
 /// From this number of rows on, one block per row keeps a device busy.
 static const int64_t kManyRows = 64;
 /// The number of parts that a fill rule is asked for. If too few threads can share a
@@ -118,6 +120,18 @@ public:
              !(producer &&
                anyInlined(producer, [](Operation *op) { return isa<nn::TransposeOp>(op); }));
     });
+  }
+
+  /// Whether `roots` need few terms per element, each of which is a neighbour of the same term of
+  /// the next element. LLVM then unrolls the loops over the terms, and joins the loads of a term.
+  bool haveFewInParallel(ArrayRef<Operation *> roots) {
+    return most(roots) <= kFewTerms && !anyInlined(roots, [&](Operation *op) {
+             auto rule = dyn_cast<ElementOpInterface>(op);
+             if (!rule || rule.getElementCost() <= 1)
+               return false;
+             auto sum = dyn_cast<nn::ReduceOp>(op);
+             return !sum || sum.getDimensions().back() + 1 == nn::typeOf(sum.getInput()).getRank();
+           });
   }
 
 private:
@@ -290,7 +304,7 @@ private:
                           int64_t threads) {
     Launch::Pieces pieces;
     const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
-    if (longest == 1 && !nest.strided && !nest.extents.empty()) {
+    if (terms.haveFewInParallel(stage.roots) && !nest.strided && !nest.extents.empty()) {
       pieces.elements =
           std::min(terms.mostNeighbours(stage.roots), neighboursOf(stage.roots, [&](Value value) {
                      return nn::typeOf(value).getNumElements() == elements;

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -88,18 +90,23 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
 
 } // namespace
 
-/// Combines `update` with element `number` of `result`, and stores the combined
-/// value there. For ScatterKind::none, stores `update`.
+/// Combines `update` with element `number` of `result`, and returns the combined value. For
+/// ScatterKind::none, this is `update`.
+static Value combineWith(LoopEmitter &e, ScatterKind kind, Value result, Index number,
+                         Value update) {
+  if (kind == ScatterKind::none)
+    return update;
+  static const ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::prod,
+                                     ReduceKind::max, ReduceKind::min};
+  Combiner combiner(e, kinds[unsigned(kind)], typeOf(result).getElementType());
+  return combiner.narrow(
+      combiner.combine(combiner.widen(e.load(result, number)), combiner.widen(update)));
+}
+
+/// As combineWith. Stores the combined value.
 static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index number,
                         Value update) {
-  if (kind != ScatterKind::none) {
-    static const ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::prod,
-                                       ReduceKind::max, ReduceKind::min};
-    Combiner combiner(e, kinds[unsigned(kind)], typeOf(result).getElementType());
-    update = combiner.narrow(
-        combiner.combine(combiner.widen(e.load(result, number)), combiner.widen(update)));
-  }
-  e.store(result, update, number);
+  e.store(result, combineWith(e, kind, result, number, update), number);
 }
 
 namespace {
@@ -155,6 +162,13 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
         (d < op.getDimension() ? outer : inner) *= extent;
     return {outer, inner};
   }
+  /// The number of neighbours of a row that a thread adds to together. Where LLVM joins their
+  /// accesses, they have 16 bytes.
+  static int64_t neighboursOf(const LoopEmitter &e, ScatterAddOp op) {
+    const int64_t kWidestAccess = 16;
+    const int64_t bytes = llvm::divideCeil(typeOf(op.getResult()).getElementTypeBitWidth(), 8);
+    return e.joinsNeighbours ? std::gcd(sizes(op).second, kWidestAccess / bytes) : 1;
+  }
   static Owners owners(ScatterAddOp op, int64_t wanted) {
     return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
   }
@@ -178,12 +192,14 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
             extent = type.getDimSize(op.getDimension());
     Owners owners = ScatterAddRule::owners(op, parts.count);
     Value zero = e.constantLike(registerType(type.getElementType()), 0);
+    const int64_t wide = neighboursOf(e, op);
     // `inner` is captured by value, because structured bindings cannot be captured
     // by reference.
     auto add = [&, inner = inner](Index part) {
       Index line = owners.lineOf(e, part);
-      owners.forEachUnit(e, part, {inner}, [&](Index row, ArrayRef<Index> b) {
-        e.store(op.getResult(), zero, (line * extent + row) * inner + b[0]);
+      owners.forEachUnit(e, part, {inner / wide}, [&](Index row, ArrayRef<Index> piece) {
+        for (int64_t n = 0; n < wide; ++n)
+          e.store(op.getResult(), zero, (line * extent + row) * inner + piece[0] * wide + n);
       });
       e.meet();
       auto find = [&](Index i) -> LoopEmitter::Found {
@@ -192,10 +208,18 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
         return {e.both(inside, owners.owns(e, part, row)), row};
       };
       e.sequenceOfFound(count, find, [&](Index i, Index to) {
-        e.forEach({inner}, [&](ArrayRef<Index> b) {
-          ElementIndex from(e, updateShape, (line * count + i) * inner + b[0]);
-          combineInto(e, ScatterKind::add, op.getResult(), (line * extent + to) * inner + b[0],
-                      e.read(op.getUpdates(), from));
+        e.forEach({inner / wide}, [&](ArrayRef<Index> piece) {
+          // Load all neighbours before a store, so that their accesses are joined.
+          SmallVector<Value> updates, sums;
+          const Index from = (line * count + i) * inner + piece[0] * wide,
+                      target = (line * extent + to) * inner + piece[0] * wide;
+          for (int64_t n = 0; n < wide; ++n)
+            updates.push_back(e.read(op.getUpdates(), ElementIndex(e, updateShape, from + n)));
+          for (auto [n, update] : llvm::enumerate(updates))
+            sums.push_back(combineWith(e, ScatterKind::add, op.getResult(),
+                                       target + static_cast<int64_t>(n), update));
+          for (auto [n, sum] : llvm::enumerate(sums))
+            e.store(op.getResult(), sum, target + static_cast<int64_t>(n));
         });
       });
     };

@@ -272,6 +272,23 @@ TEST_F(GridPtx, NeighboursAreStoredTogether) {
   }
 }
 
+// A thread that adds rows of updates, or few terms of neighbouring sums, accesses neighbours in 16
+// bytes.
+TEST_F(GridPtx, NeighboursAreAccessedTogether) {
+  const OpCase scatter = {"nn.scatter_add %a, %b dim 0 : tensor<400x768xf64>, tensor<400xi64> -> "
+                          "tensor<900x768xf64>",
+                          {{"400x768xf64"}, {"400xi64", 0, 899}}};
+  const OpCase sums = {"%e = nn.exp %a : tensor<3x131072xf64> nn.reduce sum %e [0] : "
+                       "tensor<3x131072xf64> -> tensor<131072xf64>",
+                       {{"3x131072xf64"}}};
+  for (const OpCase &opCase : {scatter, sums}) {
+    const std::string ptx = ptxOf(opCase, "f64");
+    EXPECT_TRUE(has(ptx, "st.global.v2.f64")) << ptx;
+    for (const char *single : {"st.global.f64", "ld.global.f64", "ld.global.nc.f64"})
+      EXPECT_FALSE(has(ptx, single)) << ptx;
+  }
+}
+
 /// An attention of 100 queries and 130 keys with heads of `size` elements of type `type`.
 std::string attentionText(const char *type, int64_t size, const char *gradient,
                           const std::string &flags = "scale 0.2 causal") {

@@ -744,6 +744,11 @@ static const std::vector<dpc::test::OpCase> kernels = {
         %s = nn.reduce sum %e [0] : tensor<67x64x12xf64> -> tensor<64x12xf64>
         "test.yield"(%e, %m, %s) : (tensor<67x64x12xf64>, tensor<67x64x12xi1>, tensor<64x12xf64>) -> ())",
      {{"67x64x12xf64"}, {"64xf64"}}},
+    // Neighbouring sums of few terms, in rows.
+    {R"(%m = nn.reduce max %a [1, 2] : tensor<80x5x64xf64> -> tensor<80xf64> %b1 = nn.broadcast %m [0] : tensor<80xf64> -> tensor<80x5x64xf64>
+        %d = nn.sub %a, %b1 : tensor<80x5x64xf64> %s = nn.reduce sum %d [1] : tensor<80x5x64xf64> -> tensor<80x64xf64>
+        %t = nn.broadcast %m [0] : tensor<80xf64> -> tensor<80x64xf64> %r = nn.mul %s, %t : tensor<80x64xf64>
+        "test.yield"(%r, %d) : (tensor<80x64xf64>, tensor<80x5x64xf64>) -> ())", {{"80x5x64xf64"}}},
     {R"(%e = nn.exp %a : tensor<80x80xf64> %r = nn.transpose %e [1, 0] : tensor<80x80xf64> -> tensor<80x80xf64>
         %p = nn.mul %r, %e : tensor<80x80xf64> %s = nn.reduce sum %p [0] : tensor<80x80xf64> -> tensor<80xf64>
         "test.yield"(%e, %s) : (tensor<80x80xf64>, tensor<80xf64>) -> ())", {{"80x80xf64"}}},

@@ -162,6 +162,25 @@ TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
   EXPECT_EQ(elements("64x1024", "%r = nn.exp %a : tensor<64x1024xf32>", "64x1024x"), 1);
 }
 
+// So it does with neighbouring sums of few terms, unless the terms of one sum are the neighbours.
+TEST_F(LaunchPlanTest, NeighbouringSumsOfFewTerms) {
+  auto elements = [&](const std::string &shape, const std::string &op, const std::string &result) {
+    const std::string all = "tensor<" + shape + "xf32>";
+    read(shape,
+         "%e = nn.exp %a : " + all + "%r = nn." + op + " : " + all + " -> tensor<" + result +
+             "xf32>",
+         result + "x");
+    return plan.launches[0].getPieces(0).elements;
+  };
+  EXPECT_EQ(elements("16x1048576", "reduce sum %e [0]", "1048576"), 4);
+  EXPECT_EQ(elements("17x1048576", "reduce sum %e [0]", "1048576"), 1);
+  EXPECT_EQ(elements("1048576x4", "reduce sum %e [1]", "1048576"), 1);
+  EXPECT_EQ(elements("1x1x2097152",
+                     "max_pool %e kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]",
+                     "1x1x1048576"),
+            1);
+}
+
 // The stages of a softmax read a row three times.
 TEST_F(LaunchPlanTest, LongRowsAreCopiedToSharedMemory) {
   auto readSoftmax = [&](int columns, int64_t mostSharedBytes) {
