@@ -7,6 +7,7 @@
 #include "targets/CUDA/Grids/GridFill.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -86,8 +87,16 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
   if (launch.call && (!isTiles || !llvm::is_contained(group.stages.back().roots,
                                                       launch.call->result.getDefiningOp())))
     return planError("launch {0} does not compute the result of its library call", number);
-  if (launch.kind == Launch::Kind::results && (group.rows.count != 1 || launch.blocks != elements))
+  if (launch.kind == Launch::Kind::results &&
+      (group.rows.count != 1 ||
+       launch.blocks != static_cast<int64_t>(llvm::divideCeil(elements, launch.teams))))
     return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
+  if (launch.teams != 1 &&
+      (launch.kind != Launch::Kind::results || group.isFilled || launch.teams < 1 ||
+       launch.threads % launch.teams != 0 || !llvm::isPowerOf2_64(launch.getThreadsOfTeam()) ||
+       launch.getThreadsOfTeam() > LaunchPlan::kWarp))
+    return planError("launch {0} of {1} threads has {2} teams", number, launch.threads,
+                     launch.teams);
   const int64_t rowBlocks = launch.sums ? launch.sums->countBlocks() : group.rows.count;
   if (launch.kind == Launch::Kind::rows &&
       (launch.blocks != rowBlocks || launch.together.size() != group.stages.size()))

@@ -97,7 +97,7 @@ SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shap
 /// that neighbouring threads access neighbouring elements.
 Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
-  int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
+  int64_t threads = launch->getThreadsOfTeam(), rounds = llvm::divideCeil(count, threads);
   auto iteration = [&](Index round, ValueRange carried) {
     Value number = materialize(round * threads + thread);
     llvm::SaveAndRestore inside(level, Level::thread);
@@ -121,6 +121,24 @@ void GridEmitter::dealToGrid(int64_t count, function_ref<void(Index)> body) {
   });
 }
 
+/// Runs `body` for the element of this block, or of this thread's team. A team without an element
+/// computes the last one, but does not store it, because all threads of a warp take part in its
+/// shuffles.
+void GridEmitter::forEachTeam(int64_t elements, function_ref<void(Index)> body) {
+  llvm::SaveAndRestore inside(level, Level::block);
+  if (launch->teams == 1)
+    return body(block);
+  const int64_t threads = launch->getThreadsOfTeam();
+  const Index own = block * launch->teams + floorDiv(thread, threads);
+  Value number = materialize(own), numberInTeam = materialize(mod(thread, threads));
+  llvm::SaveAndRestore exists(isThere, inRange(own, 0, elements));
+  if (isThere)
+    number = make<arith::MinUIOp>(number, materialize(constant(elements - 1)));
+  llvm::SaveAndRestore value(threadValue, numberInTeam);
+  llvm::SaveAndRestore index(thread, bind(numberInTeam, 0, threads - 1));
+  body(bind(number, 0, elements - 1));
+}
+
 void GridEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body,
                           Lanes lanes) {
   int64_t total = ShapedType::getNumElements(shape);
@@ -136,10 +154,8 @@ void GridEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<In
     });
     return;
   case Level::grid:
-    if (launch->kind == Launch::Kind::results) {
-      llvm::SaveAndRestore inside(level, Level::block);
-      return body(positionsOf(block, shape));
-    }
+    if (launch->kind == Launch::Kind::results)
+      return forEachTeam(total, [&](Index element) { body(positionsOf(element, shape)); });
     return dealToGrid(total, [&](Index number) { body(positionsOf(number, shape)); });
   }
 }
@@ -265,7 +281,7 @@ void GridEmitter::barrier() { make<NVVM::Barrier0Op>(); }
 //===----------------------------------------------------------------------===//
 
 int64_t GridEmitter::getSumTerms() const {
-  return KernelEmitter::getSumTerms() * (level == Level::block ? launch->threads : 1);
+  return KernelEmitter::getSumTerms() * (level == Level::block ? launch->getThreadsOfTeam() : 1);
 }
 
 // Partial results are combined in a fixed order. First, the lanes of a warp are
@@ -278,6 +294,8 @@ Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
   if (orderedSums || level != Level::block || total < kShortReduction)
     return loop(shape, identity, accumulate);
   Values mine = reduceInPieces(shape, identity, accumulate);
+  if (launch->teams > 1)
+    return combineTeam(mine, combine);
   return combineBlock(combineWarp(mine, combine), combine);
 }
 
@@ -309,6 +327,19 @@ Values GridEmitter::reduceInPieces(ArrayRef<int64_t> shape, ValueRange identity,
     index.back() = index.back() + begin;
     return accumulate(index, carried);
   });
+}
+
+/// Combines the values of all threads of a team, which all get the result.
+Values GridEmitter::combineTeam(ValueRange mine,
+                                function_ref<Values(ValueRange, ValueRange)> combine) {
+  Values values(mine);
+  for (int64_t distance = launch->getThreadsOfTeam() / 2; distance > 0; distance /= 2) {
+    Values others;
+    for (Value value : values)
+      others.push_back(shuffle(value, static_cast<int>(distance), NVVM::ShflKind::bfly));
+    values = combine(values, others);
+  }
+  return values;
 }
 
 /// Combines the values of all lanes of a warp. The first lane gets the result.

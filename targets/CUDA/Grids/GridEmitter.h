@@ -123,7 +123,10 @@ private:
   void copyRow(Index row, int64_t rows);
   void forEachRowOfBlock(int64_t rows, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
+  void forEachTeam(int64_t elements, llvm::function_ref<void(Index)> body);
   void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  Values combineTeam(mlir::ValueRange mine,
+                     llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   Values combineWarp(mlir::ValueRange mine,
                      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   Values combineBlock(mlir::ValueRange mine,
@@ -135,9 +138,12 @@ private:
   const Launch *launch = nullptr;
   std::string symbol;
   Level level = Level::grid;
-  /// The number of this thread in its block, and the number of this block in the grid.
+  /// The number of this thread in its block, or in its team if it belongs to one of several. The
+  /// number of this block in the grid.
   mlir::Value threadValue, blockValue;
   Index thread, block;
+  /// Whether the element of this thread's team exists. Null if it does in every team.
+  mlir::Value isThere;
   /// The shared memory in which reductions keep the values of each warp, by its size in
   /// bytes.
   llvm::DenseMap<int64_t, mlir::Value> slots;

@@ -126,15 +126,16 @@ void GridEmitter::finishTile(ArrayRef<Index> numbers, FinishTile finish) {
   });
 }
 
-/// At the level block, all threads of the block have the element, and one of them
-/// stores it. The barrier ensures that no thread reads the address after the store
-/// if it needs the old value.
+/// At the level block, all threads of the block or of a team have the element, and one of them
+/// stores it. The barrier ensures that no thread reads the address after the store if it needs the
+/// old value. Threads of a team of several combine their values by shuffles, which is as good.
 void GridEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
   if (level != Level::block)
     return KernelEmitter::storeTo(buffer, element,
                                   launch->kind == Launch::Kind::tiles ? flattened(number) : number);
-  barrier();
+  if (launch->teams == 1)
+    barrier();
   Value isFirst =
       make<arith::CmpIOp>(arith::CmpIPredicate::eq, threadValue, materialize(constant(0)));
-  when(isFirst, [&] { KernelEmitter::storeTo(buffer, element, number); });
+  when(both(isThere, isFirst), [&] { KernelEmitter::storeTo(buffer, element, number); });
 }

@@ -94,7 +94,7 @@ SmallVector<Index> GridWalk::positionsOf(Index number, ArrayRef<int64_t> shape) 
 }
 
 void GridWalk::dealToBlock(int64_t count, function_ref<void(Index)> body) {
-  int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
+  int64_t threads = launch->getThreadsOfTeam(), rounds = llvm::divideCeil(count, threads);
   auto iteration = [&](Index round) {
     Index number = asVariable(round * threads + thread, 0, count - 1);
     llvm::SaveAndRestore inside(level, Level::thread);
@@ -127,7 +127,13 @@ void GridWalk::forEach(ArrayRef<int64_t> shape, Body body) {
   case Level::grid:
     if (launch->kind == Launch::Kind::results) {
       llvm::SaveAndRestore inside(level, Level::block);
-      return body(positionsOf(block, shape));
+      if (launch->teams == 1)
+        return body(positionsOf(block, shape));
+      return scoped([&] {
+        llvm::SaveAndRestore ofTeam(thread, variable(0, launch->getThreadsOfTeam() - 1));
+        const Index element = block * launch->teams + variable(0, launch->teams - 1);
+        body(positionsOf(asVariable(element, 0, total - 1), shape));
+      });
     }
     return dealToGrid(total, [&](Index number) { body(positionsOf(number, shape)); });
   }

@@ -134,6 +134,14 @@ public:
            });
   }
 
+  /// Whether `roots` are reductions whose terms need no other reductions.
+  bool areSingleReductions(ArrayRef<Operation *> roots) {
+    return llvm::all_of(roots, [&](Operation *root) {
+      auto rule = dyn_cast<ElementOpInterface>(root);
+      return isa<nn::ReduceOp>(root) && rule && of(root) == rule.getElementCost();
+    });
+  }
+
 private:
   /// Whether `test` holds for one of `roots` or of the ops whose results they compute where they
   /// read them.
@@ -298,6 +306,13 @@ private:
     return std::min(kMostNeighbours, kAccessBytes / bytes);
   }
 
+  /// Returns how many neighbouring terms of the elements of `stage` a thread adds up together.
+  int64_t neighbourTermsOf(const LoopGroup::Stage &stage) {
+    const int64_t elements = stage.getElements();
+    return neighboursOf(stage.roots,
+                        [&](Value value) { return nn::typeOf(value).getNumElements() > elements; });
+  }
+
   /// The pieces of `stage`, whose loops are `nest` inside a loop over `rows`. `threads` is the
   /// number of threads that must have a piece of the elements.
   Launch::Pieces piecesOf(const LoopGroup::Stage &stage, const LoopNest &nest, const LoopRows &rows,
@@ -317,8 +332,7 @@ private:
         pieces.elements /= 2;
     }
     if (longest >= kLongReduction && !options.keepsOrder && terms.areNeighbours(stage.roots)) {
-      pieces.terms = neighboursOf(
-          stage.roots, [&](Value value) { return nn::typeOf(value).getNumElements() > elements; });
+      pieces.terms = neighbourTermsOf(stage);
       while (pieces.terms > 1 && longest / pieces.terms < LaunchPlan::kWarp)
         pieces.terms /= 2;
     }
@@ -523,7 +537,7 @@ private:
       result.launches.back().pieces = {pieces};
       return;
     }
-    if (addCopiedRows(stage))
+    if (addCopiedRows(stage) || (sharesTerms && addTeams(group)))
       return;
     // If there are many elements, few threads per element keep a device busy, and have less to
     // combine.
@@ -533,6 +547,26 @@ private:
     Launch launch{Launch::Kind::results, group, elements, threadsFor(work), {}};
     launch.pieces = {pieces};
     result.launches.push_back(launch);
+  }
+
+  /// Adds the many reductions of `group`, if part of a warp is enough for the terms of each. The
+  /// elements of a block are then read by full warps. Returns whether it is enough.
+  bool addTeams(const LoopGroup &group) {
+    const LoopGroup::Stage &stage = group.stages[0];
+    const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
+    if (elements < kManyElements || longest > LaunchPlan::kWarp * kManyTerms ||
+        !terms.areSingleReductions(stage.roots))
+      return false;
+    Launch launch{Launch::Kind::results, group};
+    launch.pieces = {{/*elements=*/1, neighbourTermsOf(stage)}};
+    const auto share = static_cast<uint64_t>(longest / launch.pieces[0].terms);
+    const auto ofTeam =
+        static_cast<int64_t>(std::min<uint64_t>(llvm::bit_ceil(share), LaunchPlan::kWarp));
+    launch.threads = LaunchPlan::kMaxThreads;
+    launch.teams = launch.threads / ofTeam;
+    launch.blocks = llvm::divideCeil(elements, launch.teams);
+    result.launches.push_back(launch);
+    return true;
   }
 
   void addElements(const LoopGroup &group, int64_t count) {

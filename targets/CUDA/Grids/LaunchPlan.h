@@ -22,7 +22,7 @@ struct Launch {
   /// How iterations are mapped to threads.
   enum class Kind {
     elements, ///< one thread per element, or per row if the group has rows
-    results,  ///< one block per element; the threads share its reduction
+    results,  ///< one block per element, or per some elements (`teams`); threads share a reduction
     rows,     ///< one block per row, or per some rows if the launch has sums over columns; the
               ///< threads share the elements of a stage
     sums,     ///< adds up the partial sums of the launch before, one block per some columns
@@ -50,6 +50,9 @@ struct Launch {
   };
   /// One entry per stage; none if all pieces are single elements.
   llvm::SmallVector<Pieces> pieces = {};
+  /// For the kind `results`: the number of elements that a block computes. A team is consecutive
+  /// threads that share the terms of one of them. Teams of a larger number are parts of warps.
+  int64_t teams = 1;
   /// For the kind `rows`: sums over columns that the launch computes too. For the kind `sums`:
   /// those of the launch before.
   std::optional<ColumnSums> sums = std::nullopt;
@@ -70,6 +73,8 @@ struct Launch {
 
   /// For the kind `joint`: the launches. `group` has the stages of all of them.
   std::vector<Launch> joined;
+
+  int64_t getThreadsOfTeam() const { return threads / teams; }
 
   /// The bytes of shared memory for one row, if `value` is divided into `rows` rows.
   static int64_t bytesOfRow(mlir::Value value, int64_t rows);

@@ -116,7 +116,10 @@ SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
   if (!mayDivide)
     return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
              LaunchPlan::kMaxThreads}};
-  SmallVector<TileGrid> grids{{parts * getTiles(), LaunchPlan::kMaxThreads}};
+  // So many blocks leave 64 registers per thread. The assembler would choose 40, and spill some of
+  // them.
+  const int64_t residentBlocks = 4;
+  SmallVector<TileGrid> grids{{parts * getTiles(), LaunchPlan::kMaxThreads, residentBlocks}};
   if (parts > 1)
     grids.push_back({getTiles(), LaunchPlan::kMaxThreads});
   return grids;

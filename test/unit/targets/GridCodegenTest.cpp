@@ -289,6 +289,14 @@ TEST_F(GridPtx, NeighboursAreAccessedTogether) {
   }
 }
 
+// The assembler would spill some registers of a long sum, so that more blocks find enough.
+TEST_F(GridPtx, LongSumsKeepTheirRegisters) {
+  const std::string ptx =
+      ptxOf({"nn.reduce sum %a [0] : tensor<5000x512xf64> -> tensor<512xf64>", {{"5000x512xf64"}}},
+            "f32");
+  EXPECT_TRUE(has(ptx, ".minnctapersm 4")) << ptx;
+}
+
 /// An attention of 100 queries and 130 keys with heads of `size` elements of type `type`.
 std::string attentionText(const char *type, int64_t size, const char *gradient,
                           const std::string &flags = "scale 0.2 causal") {

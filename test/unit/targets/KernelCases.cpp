@@ -744,6 +744,11 @@ static const std::vector<dpc::test::OpCase> kernels = {
         %s = nn.reduce sum %e [0] : tensor<67x64x12xf64> -> tensor<64x12xf64>
         "test.yield"(%e, %m, %s) : (tensor<67x64x12xf64>, tensor<67x64x12xi1>, tensor<64x12xf64>) -> ())",
      {{"67x64x12xf64"}, {"64xf64"}}},
+    // Many reductions, of which a part of a warp does each, with a rest of them; two in one launch.
+    {"%m = nn.mul %a, %b : tensor<4101x72xf64> nn.reduce sum %m [1] : tensor<4101x72xf64> -> tensor<4101xf64>", {{"4101x72xf64"}, {"4101x72xf64"}}},
+    {"nn.reduce max %a [1] : tensor<4101x64xbf16> -> tensor<4101xbf16>", {{"4101x64xbf16"}}},
+    {R"(%s = nn.reduce sum %a [2] : tensor<3x1400x100xf64> -> tensor<3x1400xf64> %t = nn.reduce min %a [2] : tensor<3x1400x100xf64> -> tensor<3x1400xf64>
+        "test.yield"(%s, %t) : (tensor<3x1400xf64>, tensor<3x1400xf64>) -> ())", {{"3x1400x100xf64"}}},
     // Neighbouring sums of few terms, in rows.
     {R"(%m = nn.reduce max %a [1, 2] : tensor<80x5x64xf64> -> tensor<80xf64> %b1 = nn.broadcast %m [0] : tensor<80xf64> -> tensor<80x5x64xf64>
         %d = nn.sub %a, %b1 : tensor<80x5x64xf64> %s = nn.reduce sum %d [1] : tensor<80x5x64xf64> -> tensor<80x64xf64>

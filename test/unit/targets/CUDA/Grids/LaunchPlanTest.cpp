@@ -96,7 +96,7 @@ TEST_F(LaunchPlanTest, ABlockALongSum) {
 TEST_F(LaunchPlanTest, AWarpASumOfNeighbours) {
   auto shape = [&](const char *text) {
     read("70000x300", std::string(text), "70000x");
-    return std::make_pair(plan.launches[0].kind, plan.launches[0].threads);
+    return std::make_pair(plan.launches[0].kind, plan.launches[0].getThreadsOfTeam());
   };
   EXPECT_EQ(shape("%r = nn.reduce sum %a [1] : tensor<70000x300xf32> -> tensor<70000xf32>"),
             std::make_pair(Kind::results, int64_t(32)));
@@ -160,6 +160,37 @@ TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
   EXPECT_EQ(elements("1024x1023", "%r = nn.exp %a : tensor<1024x1023xf32>", "1024x1023x"), 4);
   EXPECT_EQ(elements("1023x1023", "%r = nn.exp %a : tensor<1023x1023xf32>", "1023x1023x"), 1);
   EXPECT_EQ(elements("64x1024", "%r = nn.exp %a : tensor<64x1024xf32>", "64x1024x"), 1);
+}
+
+// Parts of warps do many reductions of few terms: each of 16 threads adds up 4 neighbours.
+TEST_F(LaunchPlanTest, TeamsDoManyReductions) {
+  const std::string all = "tensor<5001x64xf32>", row = "tensor<5001xf32>",
+                    square = "%m = nn.mul %a, %a : " + all;
+  read("5001x64", square + "%r = nn.reduce sum %m [1] : " + all + " -> " + row, "5001x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  const Launch launch = plan.launches[0];
+  EXPECT_EQ(launch.kind, Kind::results);
+  EXPECT_EQ(launch.threads, 256);
+  EXPECT_EQ(launch.teams, 16);
+  EXPECT_EQ(launch.getThreadsOfTeam(), 16);
+  EXPECT_EQ(launch.getPieces(0).terms, 4);
+  EXPECT_EQ(launch.blocks, 313); // the last one has nine elements
+  plan.launches[0].blocks = 312;
+  EXPECT_EQ(refusal(), "launch 0 has 312 blocks for 5001 elements");
+  plan.launches[0].blocks = 1251;
+  plan.launches[0].teams = 4;
+  EXPECT_EQ(refusal(), "launch 0 of 256 threads has 4 teams");
+  // Fewer reductions have a block each, and so have those that others read where they are computed.
+  read("4000x64",
+       "%m = nn.mul %a, %a : tensor<4000x64xf32> %r = nn.reduce sum %m [1] : tensor<4000x64xf32> "
+       "-> tensor<4000xf32>",
+       "4000x");
+  EXPECT_EQ(plan.launches[0].teams, 1);
+  read("5001x64",
+       square + "%s = nn.reduce sum %m [1] : " + all + " -> " + row + "%r = nn.exp %s : " + row,
+       "5001x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::results);
+  EXPECT_EQ(plan.launches[0].teams, 1);
 }
 
 // So it does with neighbouring sums of few terms, unless the terms of one sum are the neighbours.
