@@ -290,20 +290,21 @@ private:
     return steps <= kShortRow && group.rows.count >= LaunchPlan::kMaxThreads;
   }
 
-  /// Returns how many neighbours have kAccessBytes in the tensor with the narrowest elements. Only
-  /// tensors that `isOfLoop` accepts count, among those that `roots` read or compute.
+  /// Returns how many neighbours have kAccessBytes in the tensor with the widest elements. If they
+  /// had more bytes, each access of a warp would leave gaps. Only tensors that `isOfLoop` accepts
+  /// count, among those that `roots` read or compute.
   int64_t neighboursOf(ArrayRef<Operation *> roots, function_ref<bool(Value)> isOfLoop) {
-    int64_t bytes = kAccessBytes;
+    int64_t bytes = kAccessBytes / kMostNeighbours;
     auto count = [&](Value value) {
       if (isOfLoop(value))
-        bytes = std::min<int64_t>(bytes,
+        bytes = std::max<int64_t>(bytes,
                                   llvm::divideCeil(nn::typeOf(value).getElementTypeBitWidth(), 8));
     };
     for (Operation *root : roots) {
       llvm::for_each(root->getResults(), count);
       llvm::for_each(graph.getReads(root), count);
     }
-    return std::min(kMostNeighbours, kAccessBytes / bytes);
+    return std::max<int64_t>(1, kAccessBytes / bytes);
   }
 
   /// Returns how many neighbouring terms of the elements of `stage` a thread adds up together.

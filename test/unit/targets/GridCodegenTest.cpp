@@ -289,6 +289,17 @@ TEST_F(GridPtx, NeighboursAreAccessedTogether) {
   }
 }
 
+// Neighbours of 16 bytes of the widest tensor leave no gaps between the accesses of a warp.
+TEST_F(GridPtx, AccessesLeaveNoGaps) {
+  const std::string ptx = ptxOf({"%e = nn.neg %a : tensor<1024x1024xf32> nn.convert %e : "
+                                 "tensor<1024x1024xf32> -> tensor<1024x1024xbf16>",
+                                 {{"1024x1024xf32"}}},
+                                "f32");
+  const StringRef load = "ld.global.nc.v4.f32";
+  EXPECT_EQ(StringRef(ptx).count(load), 1u) << ptx;
+  EXPECT_FALSE(has(ptx, "st.global.v4.b32")) << ptx;
+}
+
 // The assembler would spill some registers of a long sum, so that more blocks find enough.
 TEST_F(GridPtx, LongSumsKeepTheirRegisters) {
   const std::string ptx =

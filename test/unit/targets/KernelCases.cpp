@@ -734,16 +734,16 @@ static const std::vector<dpc::test::OpCase> kernels = {
         %t = nn.broadcast %s [2, 3] : tensor<4x10xf64> -> tensor<5x17x4x10xf64> %d = nn.sub %e, %t : tensor<5x17x4x10xf64>
         "test.yield"(%d, %s) : (tensor<5x17x4x10xf64>, tensor<4x10xf64>) -> ())", {{"5x17x4x10xf64"}}},
     // Eight neighbouring columns of a thread, whose partial sums lie in pieces of 16 bytes; loops whose rows have a rest of them.
-    {R"(%e = nn.neg %a : tensor<67x256xf64> %m = nn.compare gt %a, %b : tensor<67x256xf64> -> tensor<67x256xi1>
-        %p = nn.mul %a, %b : tensor<67x256xf64> %s = nn.reduce sum %e [0] : tensor<67x256xf64> -> tensor<256xf64>
-        %t = nn.reduce sum %p [0] : tensor<67x256xf64> -> tensor<256xf64>
-        "test.yield"(%e, %m, %s, %t) : (tensor<67x256xf64>, tensor<67x256xi1>, tensor<256xf64>, tensor<256xf64>) -> ())",
-     {{"67x256xf64"}, {"67x256xf64"}}},
-    {R"(%g = nn.broadcast %b [1] : tensor<64xf64> -> tensor<67x64x12xf64> %e = nn.mul %a, %g : tensor<67x64x12xf64>
-        %m = nn.compare gt %a, %g : tensor<67x64x12xf64> -> tensor<67x64x12xi1>
-        %s = nn.reduce sum %e [0] : tensor<67x64x12xf64> -> tensor<64x12xf64>
-        "test.yield"(%e, %m, %s) : (tensor<67x64x12xf64>, tensor<67x64x12xi1>, tensor<64x12xf64>) -> ())",
-     {{"67x64x12xf64"}, {"64xf64"}}},
+    {R"(%e = nn.neg %a : tensor<67x256xbf16> %m = nn.compare gt %a, %b : tensor<67x256xbf16> -> tensor<67x256xi1>
+        %s = nn.reduce sum %e [0] : tensor<67x256xbf16> -> tensor<256xbf16>
+        %t = nn.reduce sum %b [0] : tensor<67x256xbf16> -> tensor<256xbf16>
+        "test.yield"(%e, %m, %s, %t) : (tensor<67x256xbf16>, tensor<67x256xi1>, tensor<256xbf16>, tensor<256xbf16>) -> ())",
+     {{"67x256xbf16", 0, 1}, {"67x256xbf16", 0, 1}}},
+    {R"(%g = nn.broadcast %b [1] : tensor<64xbf16> -> tensor<67x64x12xbf16> %e = nn.sub %a, %g : tensor<67x64x12xbf16>
+        %m = nn.compare gt %a, %g : tensor<67x64x12xbf16> -> tensor<67x64x12xi1>
+        %s = nn.reduce sum %e [0] : tensor<67x64x12xbf16> -> tensor<64x12xbf16>
+        "test.yield"(%e, %m, %s) : (tensor<67x64x12xbf16>, tensor<67x64x12xi1>, tensor<64x12xbf16>) -> ())",
+     {{"67x64x12xbf16", 0, 1}, {"64xbf16", 0, 1}}},
     // Many reductions, of which a part of a warp does each, with a rest of them; two in one launch.
     {"%m = nn.mul %a, %b : tensor<4101x72xf64> nn.reduce sum %m [1] : tensor<4101x72xf64> -> tensor<4101xf64>", {{"4101x72xf64"}, {"4101x72xf64"}}},
     {"nn.reduce max %a [1] : tensor<4101x64xbf16> -> tensor<4101xbf16>", {{"4101x64xbf16"}}},

@@ -148,7 +148,7 @@ TEST_F(LaunchPlanTest, ABlockARow) {
     EXPECT_EQ(isTogether, stage.getElements() == 100);
 }
 
-// A thread computes as many neighbours as make 16 bytes of the narrowest tensor.
+// A thread computes as many neighbours as make 16 bytes of the widest tensor.
 TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
   auto elements = [&](const char *shape, const std::string &text, const char *extents) {
     read(shape, text, extents);
