@@ -107,8 +107,9 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
       return planError("launch {0} has sums over columns, and no rows", number);
     if (llvm::Error error = launch.sums->verify(graph, group))
       return error;
+    const Launch::Pieces pieces = launch.getPieces(launch.sums->stage);
     if (const int64_t neighbours = launch.sums->neighbours;
-        neighbours != 1 && neighbours != launch.getPieces(launch.sums->stage).elements)
+        neighbours != 1 && (neighbours != pieces.elements || pieces.end))
       return planError("launch {0} has no pieces of {1} columns", number, neighbours);
   }
   if (launch.kind == Launch::Kind::squares) {
@@ -126,6 +127,7 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
   const bool hasGridPieces = launch.kind == Launch::Kind::elements && group.rows.count == 1;
   for (auto [pieces, stage] : llvm::zip(launch.pieces, group.stages))
     if (pieces.elements < 1 || pieces.terms < 1 ||
+        (pieces.end && (launch.kind != Launch::Kind::rows || *pieces.end % pieces.elements != 0)) ||
         (pieces.elements > 1 && (stage.nest.extents.empty() ||
                                  (hasGridPieces && stage.nest.extents.back() % pieces.elements))))
       return planError("launch {0} has pieces of {1} elements and {2} terms", number,

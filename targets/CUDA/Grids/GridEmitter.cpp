@@ -189,15 +189,17 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
-/// Each thread computes pieces of neighbours, whose accesses LLVM joins. Elements after the last
+/// Each thread computes pieces of neighbours, whose accesses LLVM joins. Pieces behind the end of a
+/// padded operand load their elements alone, but store them together. Elements after the last
 /// complete piece of a row are pieces of their own.
 void GridEmitter::forEachPiece(const LoopNest &nest,
                                function_ref<void(ArrayRef<Index>, int64_t)> body) {
-  const int64_t lanes = launch->getPieces(getStage()).elements;
+  const Launch::Pieces of = launch->getPieces(getStage());
+  const int64_t lanes = of.elements;
   if (lanes == 1)
     return KernelEmitter::forEachPiece(nest, body);
   LoopNest pieces = nest;
-  pieces.extents.back() = nest.extents.back() / lanes;
+  pieces.extents.back() = of.end.value_or(nest.extents.back()) / lanes;
   forEachElement(pieces, [&](ArrayRef<Index> index) {
     SmallVector<Index> first(index);
     first.back() = first.back() * lanes;
@@ -206,12 +208,13 @@ void GridEmitter::forEachPiece(const LoopNest &nest,
   const int64_t begin = pieces.extents.back() * lanes, left = nest.extents.back() - begin;
   if (left == 0)
     return;
+  const int64_t ofRest = left % lanes == 0 ? lanes : 1;
   LoopNest rest = nest;
-  rest.extents.back() = left;
+  rest.extents.back() = left / ofRest;
   forEachElement(rest, [&](ArrayRef<Index> index) {
     SmallVector<Index> own(index);
-    own.back() = own.back() + begin;
-    body(own, 1);
+    own.back() = own.back() * ofRest + begin;
+    body(own, ofRest);
   });
 }
 

@@ -84,10 +84,11 @@ public:
     return most;
   }
 
-  /// The most neighbours that `roots` can compute together. An element of a pad is read only if a
-  /// condition on its position holds. Accesses to neighbours can be joined only if the condition is
-  /// the same for all of them.
-  int64_t mostNeighbours(ArrayRef<Operation *> roots) {
+  /// The most neighbours that `roots` can compute together, along an innermost loop of `extent`. An
+  /// element of a pad is read only if a condition on its position holds. Accesses to neighbours can
+  /// be joined only if the condition is the same for all of them. If `end` is not null, this function
+  /// may store there where operands of pads end (Launch::Pieces::end).
+  int64_t mostNeighbours(ArrayRef<Operation *> roots, int64_t extent, std::optional<int64_t> *end) {
     int64_t most = kMostNeighbours;
     anyInlined(roots, [&](Operation *op) {
       auto pad = dyn_cast<nn::PadOp>(op);
@@ -98,9 +99,12 @@ public:
           llvm::any_of(pad.getInterior(), [](int64_t between) { return between != 0; });
       if (type.getRank() == 0 || isSpread)
         return (most = 1, true);
-      for (int64_t count : {type.getShape().back(), pad.getLow().back(),
-                            nn::typeOf(pad.getInput()).getShape().back()})
-        most = std::gcd(most, count);
+      const int64_t low = pad.getLow().back(), own = nn::typeOf(pad.getInput()).getShape().back();
+      most = std::gcd(most, type.getShape().back());
+      if (end && low == 0 && type.getShape().back() == extent && own % kMostNeighbours != 0)
+        *end = std::min(own, end->value_or(own));
+      else
+        most = std::gcd(most, std::gcd(low, own));
       return most == 1;
     });
     return most;
@@ -321,16 +325,21 @@ private:
     Launch::Pieces pieces;
     const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
     if (terms.haveFewInParallel(stage.roots) && !nest.strided && !nest.extents.empty()) {
-      pieces.elements =
-          std::min(terms.mostNeighbours(stage.roots), neighboursOf(stage.roots, [&](Value value) {
-                     return nn::typeOf(value).getNumElements() == elements;
-                   }));
+      pieces.elements = std::min(terms.mostNeighbours(stage.roots, nest.extents.back(),
+                                                      rows.count > 1 ? &pieces.end : nullptr),
+                                 neighboursOf(stage.roots, [&](Value value) {
+                                   return nn::typeOf(value).getNumElements() == elements;
+                                 }));
       const int64_t all = ShapedType::getNumElements(nest.extents);
       // A piece has consecutive numbers, so it does not cross the runs of a split row. Wide
       // accesses are aligned, so rows must have complete pieces.
       const int64_t run = rows.count > 1 ? rows.runOf(elements) : 0;
       while (pieces.elements > 1 && (all / pieces.elements < threads || run % pieces.elements != 0))
         pieces.elements /= 2;
+      if (pieces.elements == 1)
+        pieces.end.reset();
+      else if (pieces.end)
+        *pieces.end -= *pieces.end % pieces.elements;
     }
     if (longest >= kLongReduction && !options.keepsOrder && terms.areNeighbours(stage.roots)) {
       pieces.terms = neighbourTermsOf(stage);
@@ -593,7 +602,7 @@ private:
       launch.together.push_back(isTogether);
       Launch::Pieces pieces = piecesOf(stage, stage.nest, group.rows, LaunchPlan::kWarp);
       if (isTogether)
-        pieces.elements = 1;
+        pieces = {1, pieces.terms};
       launch.pieces.push_back(pieces);
       work = std::max(
           work, static_cast<int64_t>(isTogether ? llvm::divideCeil(longest, pieces.terms)
@@ -611,9 +620,9 @@ private:
     }
     launch.threads = threadsFor(work);
     if (sums) {
-      const int64_t neighbours = launch.getPieces(sums->stage).elements;
-      if (group.stages[sums->stage].nest.extents.back() % neighbours == 0)
-        launch.sums->neighbours = neighbours;
+      const Launch::Pieces pieces = launch.getPieces(sums->stage);
+      if (!pieces.end && group.stages[sums->stage].nest.extents.back() % pieces.elements == 0)
+        launch.sums->neighbours = pieces.elements;
     } else {
       copyRows(launch, bytes);
     }

@@ -47,6 +47,9 @@ struct Launch {
   struct Pieces {
     int64_t elements = 1; ///< of the results, along the innermost loop
     int64_t terms = 1;    ///< of reductions that the threads of a block share
+    /// Where pieces end whose elements are read under one condition, along the innermost loop, if
+    /// that is before the loop ends: a pad has elements of its operand up to there.
+    std::optional<int64_t> end = std::nullopt;
   };
   /// One entry per stage; none if all pieces are single elements.
   llvm::SmallVector<Pieces> pieces = {};

@@ -749,6 +749,17 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.reduce max %a [1] : tensor<4101x64xbf16> -> tensor<4101xbf16>", {{"4101x64xbf16"}}},
     {R"(%s = nn.reduce sum %a [2] : tensor<3x1400x100xf64> -> tensor<3x1400xf64> %t = nn.reduce min %a [2] : tensor<3x1400x100xf64> -> tensor<3x1400xf64>
         "test.yield"(%s, %t) : (tensor<3x1400xf64>, tensor<3x1400xf64>) -> ())", {{"3x1400x100xf64"}}},
+    // Rows that a pad makes longer: with sums over their columns, and in the place of the operand that they are sliced from.
+    {R"(%m = nn.reduce max %a [1] : tensor<97x67xf64> -> tensor<97xf64> %b1 = nn.broadcast %m [0] : tensor<97xf64> -> tensor<97x67xf64>
+        %d = nn.sub %a, %b1 : tensor<97x67xf64> %z = nn.constant dense<2.0> : tensor<f64>
+        %p = nn.pad %d, %z low [0, 0] high [0, 5] interior [0, 0] : tensor<97x67xf64>, tensor<f64> -> tensor<97x72xf64>
+        %s = nn.reduce sum %p [0] : tensor<97x72xf64> -> tensor<72xf64>
+        "test.yield"(%p, %s) : (tensor<97x72xf64>, tensor<72xf64>) -> ())", {{"97x67xf64"}}},
+    {R"(%l = nn.slice %a starts [0, 0] limits [97, 67] strides [1, 1] {nn.read_in_place} : tensor<97x72xf64> -> tensor<97x67xf64>
+        %m = nn.reduce max %l [1] : tensor<97x67xf64> -> tensor<97xf64> %b1 = nn.broadcast %m [0] : tensor<97xf64> -> tensor<97x67xf64>
+        %d = nn.sub %l, %b1 : tensor<97x67xf64> %z = nn.constant dense<2.0> : tensor<f64>
+        %p = nn.pad %d, %z low [0, 0] high [0, 5] interior [0, 0] : tensor<97x67xf64>, tensor<f64> -> tensor<97x72xf64>
+        "test.yield"(%p) : (tensor<97x72xf64>) -> ())", {{"97x72xf64"}}},
     // Neighbouring sums of few terms, in rows.
     {R"(%m = nn.reduce max %a [1, 2] : tensor<80x5x64xf64> -> tensor<80xf64> %b1 = nn.broadcast %m [0] : tensor<80xf64> -> tensor<80x5x64xf64>
         %d = nn.sub %a, %b1 : tensor<80x5x64xf64> %s = nn.reduce sum %d [1] : tensor<80x5x64xf64> -> tensor<80x64xf64>

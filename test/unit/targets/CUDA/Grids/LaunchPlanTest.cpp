@@ -162,6 +162,30 @@ TEST_F(LaunchPlanTest, NeighboursMakeWideAccesses) {
   EXPECT_EQ(elements("64x1024", "%r = nn.exp %a : tensor<64x1024xf32>", "64x1024x"), 1);
 }
 
+// Where a pad makes rows longer, pieces end at the end of its operand.
+TEST_F(LaunchPlanTest, PiecesOfPaddedRows) {
+  const std::string rows = "tensor<100x501xf32>", all = "tensor<100x504xf32>";
+  auto pad = [&](const std::string &value) {
+    return "%z = nn.constant dense<0.0> : tensor<f32> %r = nn.pad " + value +
+           ", %z low [0, 0] high [0, 3] interior [0, 0] : " + rows + ", tensor<f32> -> " + all;
+  };
+  read("100x501",
+       "%m = nn.reduce max %a [1] : " + rows +
+           " -> tensor<100xf32> %b = nn.broadcast %m [0] : tensor<100xf32> -> " + rows +
+           "%d = nn.sub %a, %b : " + rows + pad("%d"),
+       "100x504x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  Launch::Pieces &pieces = plan.launches[0].pieces.back();
+  EXPECT_EQ(pieces.elements, 4);
+  EXPECT_EQ(pieces.end, 500);
+  pieces.end = 501;
+  EXPECT_EQ(refusal(), "launch 0 has pieces of 4 elements and 1 terms");
+  // Without rows, all pieces are alike.
+  read("100x501", pad("%a"), "100x504x");
+  EXPECT_EQ(plan.launches[0].getPieces(0).elements, 1);
+  EXPECT_FALSE(plan.launches[0].getPieces(0).end);
+}
+
 // Parts of warps do many reductions of few terms: each of 16 threads adds up 4 neighbours.
 TEST_F(LaunchPlanTest, TeamsDoManyReductions) {
   const std::string all = "tensor<5001x64xf32>", row = "tensor<5001xf32>",
