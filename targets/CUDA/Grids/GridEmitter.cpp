@@ -189,7 +189,7 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
-/// Each thread computes pieces of neighbours, whose accesses LLVM joins. Pieces behind the end of a
+/// Each thread computes pieces of neighbours, whose accesses LLVM joins. Pieces after the end of a
 /// padded operand load their elements alone, but store them together. Elements after the last
 /// complete piece of a row are pieces of their own.
 void GridEmitter::forEachPiece(const LoopNest &nest,
