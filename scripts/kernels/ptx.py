@@ -185,6 +185,8 @@ class MatrixUse:
         names = [instruction.opcode for instruction in entry.instructions]
         self.uses_mma = any(name.startswith("mma.sync") for name in names)
         self.uses_ldmatrix = any(name.startswith("ldmatrix") for name in names)
+        # Rounding writes each number to a register of its own, so vectors need no moves. Pairs of them are loaded as 64 bits.
+        self.loads_vectors = any(re.fullmatch(r"ld\.shared\.(v[24]\.[fbu]32|(v2\.)?[bu]64)", name) for name in names)
         waits = [instruction.operands[0] for instruction in entry.instructions
                  if instruction.opcode.startswith("cp.async.wait_group") and instruction.operands]
         self.groups = max((int(wait) for wait in waits if wait.isdigit()), default=0)

@@ -195,7 +195,9 @@ def judge_matrix_units(kernels, machine, _):
         # Split factors need the registers of two blocks.
         most = 255 if launch.factors == "tf32x3" else most_registers(launch.threads)
         lacks = [] if use.uses_mma else ["no mma"]
-        lacks += [] if use.uses_ldmatrix else ["no ldmatrix"]
+        # ldmatrix transposes only 16-bit elements, so lanes load vectors of factors of f32 whose depth is outside.
+        if not use.uses_ldmatrix and not (launch.multiplies[1] == "f32" and use.loads_vectors):
+            lacks.append("no ldmatrix")
         if not use.copies:
             lacks.append("no cp.async")
         elif use.groups < 1:

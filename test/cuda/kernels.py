@@ -14,7 +14,7 @@ from onnx import helper
 from runs import HERE, LIBRARY, ROOT, compile_cuda, explain_launches, interp, only_driver, read_counts, read_run, train
 
 # Rows of scripts/check-kernels that the kernels of a large model hold: model, precision, rows.
-BARS = [('gpt2_124m', 'f32', '1,2,5,6,8,9'), ('gpt2_124m', 'tf32', '1,2,5,6,9'), ('gpt2_124m', 'bf16', '1,2,5,6,7,9')]
+BARS = [('gpt2_124m', 'f32', '1,2,5,6,8,9'), ('gpt2_124m', 'tf32', '1,2,5,6,7,8,9'), ('gpt2_124m', 'bf16', '1,2,5,6,7,8,9')]
 # Bytes per step outside products, which row 5 judges.
 BYTES = {'f32': '40GB', 'tf32': '40GB', 'bf16': '31GB'}
 # Launches per step, which row 6 judges.

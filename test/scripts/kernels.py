@@ -262,6 +262,16 @@ class CheckKernels(unittest.TestCase):
             self.check_twins(7, self.narrow_product(body), good, found)
 
     @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
+    def test_vectors_in_place_of_ldmatrix(self):
+        def product(load, kind, name="bad"):
+            return self.of(ZEROS + COPIES + load + MMA + STORE, PRODUCT, (("dot", kind),), name, factors="tf32")
+        vectors = "  ld.shared.v2.f32 {%f1, %f2}, [%r20];\n", "  ld.shared.v2.b64 {%rd12, %rd13}, [%r20];\n"
+        for vector in vectors:
+            good = product(vector, "f32", "good")
+            self.check_twins(7, product("  ld.shared.f32 %f1, [%r20];\n", "f32"), good, "no ldmatrix")
+            self.check_twins(7, product(vector, "bf16"), good, "no ldmatrix")
+
+    @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
     def test_registers(self):
         def hold(count):
             loads = "".join(f"  ld.volatile.global.f32 %f{n + 9}, [%rd0+{4 * n}];\n" for n in range(count))

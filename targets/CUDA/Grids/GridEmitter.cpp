@@ -63,6 +63,7 @@ LogicalResult GridEmitter::emitParts(ArrayRef<Launch> parts, int64_t begin, unsi
     return success(succeeded(first) && succeeded(second));
   }
   llvm::SaveAndRestore joint(launch, &parts.front());
+  llvm::SaveAndRestore first(firstBlock, begin);
   llvm::SaveAndRestore whole(block, bind(materialize(block - begin), 0, parts.front().blocks - 1));
   LogicalResult result = emitGroup(launch->group, ordinal);
   ++part;
@@ -265,6 +266,27 @@ void GridEmitter::forEachBlock(ArrayRef<int64_t> shape,
                                function_ref<void(ArrayRef<Index>, Index)> body) {
   llvm::SaveAndRestore inside(level, Level::block);
   body(positionsOf(block, shape), thread);
+}
+
+/// Reads a special register once more. LLVM cannot know that its value is the same.
+static Value readAgain(GridEmitter &e, StringRef code) {
+  Value number = e.make<LLVM::InlineAsmOp>(e.builder.getI32Type(), ValueRange(), code, "=r",
+                                           /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                           LLVM::AsmDialectAttr(), ArrayAttr())
+                     .getRes();
+  return e.make<arith::ExtUIOp>(e.builder.getI64Type(), number);
+}
+
+Index GridEmitter::readThreadAgain() {
+  return bind(readAgain(*this, "mov.u32 $0, %tid.x;"), 0, launch->threads - 1);
+}
+
+void GridEmitter::readBlockAgain(ArrayRef<int64_t> shape,
+                                 function_ref<void(ArrayRef<Index>, Index)> body) {
+  Value number = readAgain(*this, "mov.u32 $0, %ctaid.x;");
+  if (firstBlock > 0)
+    number = make<arith::SubIOp>(number, materialize(constant(firstBlock)));
+  body(positionsOf(bind(number, 0, launch->blocks - 1), shape), readThreadAgain());
 }
 
 void GridEmitter::alone(Value condition, function_ref<void()> body) {

@@ -66,6 +66,12 @@ public:
   /// over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
+  /// Inside forEachBlock: the number of this thread, which the device reads again. Code after a long
+  /// loop that computes with it needs no registers during the loop. The same holds for what `body`
+  /// of readBlockAgain computes with the numbers of the block and the thread.
+  Index readThreadAgain();
+  void readBlockAgain(llvm::ArrayRef<int64_t> shape,
+                      llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
   /// The ops that the fill rule of the launch computes together (mayShareLaunch).
   llvm::ArrayRef<mlir::Operation *> getFilled() const { return launch->group.stages[0].roots; }
   /// Inside forEachBlock: emits code that this thread runs without the other threads if
@@ -141,6 +147,7 @@ private:
   /// The number of this thread in its block, or in its team if it belongs to one of several. The
   /// number of this block in the grid.
   mlir::Value threadValue, blockValue;
+  int64_t firstBlock = 0; // of the part of a joint launch
   Index thread, block;
   /// Whether the element of this thread's team exists. Null if it does in every team.
   mlir::Value isThere;

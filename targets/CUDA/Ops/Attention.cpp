@@ -29,9 +29,7 @@ public:
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
         e(emitter), width(AttentionBlock::widthOf(b.elementType, shape.valueDepth)),
-        results(emitter, {b.factorType, typeOf(op.getResult()).getElementType()},
-                b.tile / TileShape::kSide, width / TileShape::kSide, /*stages=*/1),
-        lanes(TileShape::kThreads / b.tile) {}
+        results(b.tileOfResult(op.getResult(), width)), lanes(TileShape::kThreads / b.tile) {}
 
   void emit() {
     b.forEachBlock(shape.queries, AttentionBlock::countColumns(b.elementType, shape.valueDepth),

@@ -20,19 +20,33 @@ static int64_t tilesOf(int64_t extent, int64_t tile) {
 
 /// The slice that holds a tile of scores of type `type`.
 static Slice sliceOfScores(GridEmitter &e, Type type, int64_t tile) {
-  const int64_t side = tile / TileShape::kSide;
-  return TileProduct(e, {type, type}, side, side, /*stages=*/1).makeSlice(tile, tile);
+  const ProductTypes types{type, type};
+  return TileProduct(e, types, AttentionBlock::shapeOf(e, types, tile, tile)).makeSlice(tile, tile);
+}
+
+TileShape AttentionBlock::shapeOf(const GridEmitter &emitter, ProductTypes types, int64_t rows,
+                                  int64_t columns) {
+  TileShape shape =
+      TileShape::of(types, TileShape::unitFor(types, emitter.orderedSums, emitter.factors),
+                    rows / TileShape::kSide, columns / TileShape::kSide);
+  shape.stages = 1;
+  return shape;
 }
 
 AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type factorType,
                                Value mask, ArrayRef<int64_t> maskDimensions, double scale)
     : AttentionOperands(emitter, shape, factorType, mask, maskDimensions, scale),
-      tile(tileOf(factorType)),
-      products(emitter, {factorType, elementType}, tile / TileShape::kSide, tile / TileShape::kSide,
-               /*stages=*/1),
+      tile(tileOf(factorType)), products(emitter, {factorType, elementType},
+                                         shapeOf(emitter, {factorType, elementType}, tile, tile)),
       scores(sliceOfScores(emitter, elementType, tile)),
       weights(factorType == elementType ? scores : products.makeSlice(tile, tile)),
       rowNumbers(emitter.allocateShared(tile * elementType.getIntOrFloatBitWidth() / 8)) {}
+
+TileProduct AttentionBlock::tileOfResult(Value result, int64_t columns) const {
+  const ProductTypes types{factorType, typeOf(result).getElementType()};
+  return TileProduct(e, types, shapeOf(e, types, tile, columns),
+                     {/*depthIsInnerOfA=*/true, /*depthIsInnerOfB=*/false});
+}
 
 void AttentionBlock::storeWeight(TileProduct &results, Value weight, Index k, Index i) {
   const Value factor = Combiner(e, ReduceKind::sum, factorType).narrow(weight);

@@ -19,6 +19,9 @@ public:
   /// The number of queries and of keys in a tile of scores: the largest power of two with
   /// which all tiles of a block fit shared memory.
   static int64_t tileOf(mlir::Type elementType) { return elementType.isF64() ? 32 : 64; }
+  /// The shape of a tile of products with one stage.
+  static TileShape shapeOf(const GridEmitter &emitter, ProductTypes types, int64_t rows,
+                           int64_t columns);
   /// For an operand with rows of `elements` elements: the number of columns in a
   /// tile, and the number of tiles per row.
   static int64_t widthOf(mlir::Type elementType, int64_t elements);
@@ -42,6 +45,8 @@ public:
     return products.add(thread, left, right, e.constant(0), depth, depth, products.getZeros());
   }
 
+  /// A tile of `result` with `columns` columns: products of weights and rows of an operand.
+  TileProduct tileOfResult(mlir::Value result, int64_t columns) const;
   /// Stores a weight in the form in which `results` multiplies it.
   void storeWeight(TileProduct &results, mlir::Value weight, Index k, Index i);
 

@@ -55,10 +55,7 @@ public:
 private:
   /// The tile of the gradient `result`, which has `elements` columns.
   TileProduct tileOf(Value result, int64_t elements) {
-    return TileProduct(e, {b.factorType, typeOf(result).getElementType()},
-                       b.tile / TileShape::kSide,
-                       AttentionBlock::widthOf(b.elementType, elements) / TileShape::kSide,
-                       /*stages=*/1);
+    return b.tileOfResult(result, AttentionBlock::widthOf(b.elementType, elements));
   }
 
   /// The gradient of a score whose probability is `weight`. If `weight` is a

@@ -6,6 +6,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -33,7 +35,8 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
 // The more elements of C a thread computes, the less often factors are read. But it
 // is more important that every multiprocessor has a block. To get enough blocks,
 // the function first splits long sums over blocks. If there are still too few
-// blocks, it makes tiles smaller.
+// blocks, it makes tiles smaller. It only halves tiles if the halves get multiprocessors of their
+// own. Otherwise some multiprocessors would have two of them, which takes longer than a whole tile.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileShape::kSide ? 8 : extent > 2 * TileShape::kSide ? 4 : 2;
@@ -43,23 +46,30 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto tilesOf = [&] {
     return countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   };
-  while (tilesOf() * most < kEnoughBlocks && std::max(division.high, division.wide) > 2)
+  while (2 * tilesOf() * most <= kEnoughBlocks && std::max(division.high, division.wide) > 2)
     (division.high >= division.wide ? division.high : division.wide) /= 2;
   division.parts = std::min(most, static_cast<int64_t>(llvm::divideCeil(kEnoughBlocks, tilesOf())));
   return division;
 }
 
+bool BlockProduct::hasChunks() const {
+  const int64_t bytes = types.factor.getIntOrFloatBitWidth() / 8,
+                chunk = std::max<int64_t>(1, SliceLayout::kChunk / bytes);
+  return !hasPatches && std::min(runOfA, runOfB) > 0 && runOfA % chunk == 0 && runOfB % chunk == 0;
+}
+
+TileShape BlockProduct::shapeOf(const Division &division, bool keepsOrder,
+                                FactorForm factors) const {
+  const TileUnit unit = TileShape::unitFor(types, keepsOrder, factors);
+  return hasChunks() ? TileShape::ofBlock(types, unit, division.high, division.wide)
+                     : TileShape::of(types, unit, division.high, division.wide);
+}
+
 SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
   const Division division = divide(options.mayDivide);
-  const TileUnit unit = TileShape::unitFor(types, options.keepsOrder, options.factors);
-  const int64_t tiles =
-      countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
-  TileGrid grid{tiles * division.parts, TileShape::kThreads};
-  // While a block waits for a barrier, another one multiplies. Split factors need the registers of
-  // both.
-  if (unit == TileUnit::halves || unit == TileUnit::tf32)
-    grid.residentBlocks = 2;
-  SmallVector<TileGrid> grids{grid};
+  const TileShape shape = shapeOf(division, options.keepsOrder, options.factors);
+  SmallVector<TileGrid> grids{{countTiles(shape.getRows(), shape.getColumns()) * division.parts,
+                               shape.getThreads(), shape.countResidentBlocks()}};
   if (division.parts > 1)
     grids.push_back(
         {static_cast<int64_t>(llvm::divideCeil(batches * rows * columns, LaunchPlan::kMaxThreads)),
@@ -82,47 +92,79 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ElementOf elementOfA,
   const Division division = divide(phase.count > 1);
   if (phase.number > 0)
     return addParts(e, division.parts, take);
-  TileProduct tile(e, types, division.high, division.wide);
+  TileProduct tile(e, types, shapeOf(division, e.orderedSums, e.factors),
+                   {depthIsInnerOfA, depthIsInnerOfB, /*isRoundedA=*/hasChunks()});
   const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(rows, tile.getRows())),
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
   // If a sum is split, each part has complete slices. The last part has the
   // remainder.
   const int64_t count =
       llvm::alignTo(llvm::divideCeil(depth, division.parts), tile.getShape().depth);
-  e.forEachBlock(
-      {division.parts, batches, rowTiles, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
-        const Index part = at[0], batch = at[1], firstRow = at[2] * tile.getRows(),
-                    firstColumn = at[3] * tile.getColumns();
-        const TileFactor a{firstRow, rows, depthIsInnerOfA, runOfA,
-                           [&](Index row, Index k) { return elementOfA(batch, row, k); }},
-            b{firstColumn, columns, depthIsInnerOfB, runOfB,
-              [&](Index column, Index k) { return elementOfB(batch, column, k); }};
-        Values sums = tile.add(thread, a, b, part * count, count, depth, tile.getZeros());
-        // Uses a piece whose column is a multiple of `length`.
-        auto use = [&](Index row, Index column, int64_t length, ValueRange piece) {
-          Value rowPlace = e.materialize(row),
-                piecePlace = e.materialize(IndexSpace::exactQuotient(column, length));
-          e.alone(e.both(e.inRange(row, 0, rows), e.inRange(column, 0, columns)), [&] {
-            const Index own = e.bind(rowPlace, 0, rows - 1),
-                        ownColumn = e.bind(piecePlace, 0, columns / length - 1) * length;
-            if (division.parts == 1)
-              return take(batch, own, ownColumn, tile.narrow(piece));
-            for (auto [n, sum] : llvm::enumerate(piece))
-              e.storeAt(e.phaseScratch, sum,
-                        ((part * batches + batch) * rows + own) * columns + ownColumn +
-                            static_cast<int64_t>(n));
-          });
-        };
-        tile.forEachPiece(thread, sums, [&](Index rowInTile, Index columnInTile, ValueRange piece) {
-          const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;
-          const auto length = static_cast<int64_t>(piece.size());
-          // Neighbours that are all there or none are used together.
-          if (columns % length == 0)
-            return use(row, column, length, piece);
-          for (auto [n, sum] : llvm::enumerate(piece))
-            use(row, column + static_cast<int64_t>(n), 1, sum);
-        });
-      });
+  const int64_t shape[] = {division.parts, batches, rowTiles, columnTiles};
+  e.forEachBlock(shape, [&](ArrayRef<Index> at, Index thread) {
+    const Index part = at[0], batch = at[1], firstRow = at[2] * tile.getRows(),
+                firstColumn = at[3] * tile.getColumns();
+    // `first` as code after a long loop knows it.
+    auto firstAgain = [&](size_t dimension, int64_t extent) {
+      return [&e, &shape, dimension, extent] {
+        Index first;
+        e.readBlockAgain(shape,
+                         [&](ArrayRef<Index> place, Index) { first = place[dimension] * extent; });
+        return first;
+      };
+    };
+    const TileFactor a{firstRow,
+                       rows,
+                       depthIsInnerOfA,
+                       runOfA,
+                       [&](Index row, Index k) { return elementOfA(batch, row, k); },
+                       /*hasOpenEnd=*/true,
+                       firstAgain(2, tile.getRows())},
+        b{firstColumn,
+          columns,
+          depthIsInnerOfB,
+          runOfB,
+          [&](Index column, Index k) { return elementOfB(batch, column, k); },
+          /*hasOpenEnd=*/true,
+          firstAgain(3, tile.getColumns())};
+    const Values sums = tile.add(thread, a, b, part * count, count, depth, tile.getZeros());
+    e.readBlockAgain(shape, [&](ArrayRef<Index> place, Index reader) {
+      store(e, tile, division.parts, place, reader, sums, take);
+    });
+  });
+}
+
+/// Gives the sums of a tile to `take`, or stores them as partial sums.
+void BlockProduct::store(GridEmitter &e, TileProduct &tile, int64_t parts, ArrayRef<Index> at,
+                         Index thread, ValueRange sums, Take take) const {
+  const Index part = at[0], batch = at[1], firstRow = at[2] * tile.getRows(),
+              firstColumn = at[3] * tile.getColumns();
+  // Uses a piece whose column is a multiple of `length`.
+  auto use = [&](Index row, Index column, int64_t length, ValueRange piece) {
+    // Addresses of rows that are all there differ by constants.
+    const bool hasAllRows = e.isInRange(row, 0, rows);
+    Value rowPlace = hasAllRows ? Value() : e.materialize(row),
+          piecePlace = e.materialize(IndexSpace::exactQuotient(column, length));
+    e.alone(e.both(e.inRange(row, 0, rows), e.inRange(column, 0, columns)), [&] {
+      const Index own = hasAllRows ? row : e.bind(rowPlace, 0, rows - 1),
+                  ownColumn = e.bind(piecePlace, 0, columns / length - 1) * length;
+      if (parts == 1)
+        return take(batch, own, ownColumn, tile.narrow(piece));
+      for (auto [n, sum] : llvm::enumerate(piece))
+        e.storeAt(e.phaseScratch, sum,
+                  ((part * batches + batch) * rows + own) * columns + ownColumn +
+                      static_cast<int64_t>(n));
+    });
+  };
+  tile.forEachPiece(thread, sums, [&](Index rowInTile, Index columnInTile, ValueRange piece) {
+    const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;
+    const auto length = static_cast<int64_t>(piece.size());
+    // Neighbours that are all there or none are used together.
+    const int64_t together = std::gcd(columns, length);
+    for (int64_t n = 0; n < length; n += together)
+      use(row, column + n, together,
+          piece.slice(static_cast<size_t>(n), static_cast<size_t>(together)));
+  });
 }
 
 /// Emits the second launch, which adds the partial sums of each element in order.

@@ -21,6 +21,9 @@ struct BlockProduct {
   /// For each factor: the number of elements in the inner direction that are neighbours in
   /// memory (TileFactor::run).
   int64_t runOfA = 0, runOfB = 0;
+  /// Whether elements of factors may be patches of an image. Their positions and conditions need the
+  /// registers with which a thread could have more pieces of a slice, or keep loaded ones.
+  bool hasPatches = false;
 
   /// Whether tiles are faster than the element rule for this product.
   bool pays() const;
@@ -30,8 +33,8 @@ struct BlockProduct {
   /// The bytes of scratch memory for partial sums. Needed only if there are two launches.
   int64_t getScratchBytes() const;
 
-  /// The number of elements that calls of `take` get in the code of a launch: one for each sum of a
-  /// thread, or one in the launch that adds partial sums.
+  /// The number of elements that calls of `take` get at least in the code of a launch: one for each
+  /// sum of a thread, or one in the launch that adds partial sums.
   int64_t countFinalElements(LaunchPhase phase) const;
 
   /// Emits the index of an element of a factor, for row or column `i`. The element may be
@@ -44,13 +47,17 @@ struct BlockProduct {
   void emit(GridEmitter &emitter, LaunchPhase phase, ElementOf a, ElementOf b, Take take) const;
 
 private:
-  /// A thread computes `high` x `wide` sums: `high` along the rows of the tile, and
-  /// `wide` along its columns. `parts` blocks share each sum.
+  /// The size of a tile (TileShape), and the number of blocks that share each sum.
   struct Division {
     int64_t high, wide, parts;
   };
   Division divide(bool mayDivide) const;
+  /// Whether threads fill slices of both factors by chunks.
+  bool hasChunks() const;
+  TileShape shapeOf(const Division &division, bool keepsOrder, FactorForm factors) const;
   int64_t countTiles(int64_t tileRows, int64_t tileColumns) const;
+  void store(GridEmitter &emitter, TileProduct &tile, int64_t parts, llvm::ArrayRef<Index> at,
+             Index thread, mlir::ValueRange sums, Take take) const;
   void addParts(GridEmitter &emitter, int64_t parts, Take take) const;
 };
 

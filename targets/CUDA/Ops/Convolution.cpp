@@ -82,6 +82,7 @@ struct ConvolutionGridFill
     product.depthIsInnerOfB = isWeightGrad;
     product.runOfA = runOfSecond(c);
     product.runOfB = runOfFirst(c);
+    product.hasPatches = true;
     if (!c.channelsLast)
       return product;
     // Each run has the channels of one group, and in the weight of a convolution all taps.

@@ -13,23 +13,35 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// The eight warps of a block divide the tile into two rows and four columns.
+/// The warps of a block divide the tile. A lane has some rows of the part of its warp, and in each
+/// of them some columns. Row number n of a lane is that of one of the sums that it has of a small
+/// matrix; so is column number n.
+///
+/// Which row of the tile a row of a small matrix stands for is free. If lanes load vectors along the
+/// rows, rows of several matrices that one lane has are neighbours in the tile. The same holds for
+/// columns.
 class MatrixSums : public TileSums {
 public:
-  MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
-      : TileSums(emitter, combiner, types, shape), matrix(emitter, shape.unit, types.factor) {}
+  MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
+             SliceForms forms)
+      : TileSums(emitter, combiner, types, shape, forms),
+        matrix(emitter, shape.unit, types.factor) {}
 
   SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
     return SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
   }
   std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
-    const int64_t product = number / matrix.sums, sum = number % matrix.sums;
-    return {firstRow(thread) + product / countColumns() * matrix.rows + quad(thread) + sum / 2 * 8,
-            firstColumn(thread) + product % countColumns() * matrix.columns + inQuad(thread) * 2 +
-                sum % 2};
+    const int64_t row = number / columnsOfLane(), column = number % columnsOfLane();
+    const int64_t high = rowsOfVector(), wide = columnsOfVector();
+    Index rowInWarp = quad(thread) * high + row / high * 8 * high + row % high;
+    // Columns 2 inQuad and 2 inQuad + 1 of `wide` matrices.
+    const int64_t first = column / (2 * wide) * 8 * wide, odd = column / wide % 2;
+    Index columnInWarp =
+        placeOfVector(inQuad(thread), e.constant(odd)) * wide + first + column % wide;
+    return {firstRow(thread) + rowInWarp, firstColumn(thread) + columnInWarp};
   }
 
-  int64_t countNeighbours() const override { return 2; }
+  int64_t countNeighbours() const override { return std::min(2 * columnsOfVector(), kWidest); }
 
   Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
     const Slice::Address placeA = addressOfA(thread, a), placeB = addressOfB(thread, b);
@@ -41,11 +53,12 @@ public:
       for (int64_t row = 0; row < countRows(); ++row) {
         Values left = loadA(a, placeA, k, row * matrix.rows);
         for (int64_t column = 0; column < countColumns(); ++column) {
-          auto first = now.begin() + (row * countColumns() + column) * matrix.sums;
-          Values next =
-              matrix.multiply(left, right[static_cast<size_t>(column)],
-                              ValueRange(ArrayRef(first, static_cast<size_t>(matrix.sums))));
-          llvm::copy(next, first);
+          Values before;
+          for (int64_t sum = 0; sum < matrix.sums; ++sum)
+            before.push_back(now[numberOf(row, column, sum)]);
+          Values next = matrix.multiply(left, right[static_cast<size_t>(column)], before);
+          for (int64_t sum = 0; sum < matrix.sums; ++sum)
+            now[numberOf(row, column, sum)] = next[static_cast<size_t>(sum)];
         }
       }
     }
@@ -53,7 +66,9 @@ public:
   }
 
 protected:
-  static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
+  static constexpr int64_t kWarp = LaunchPlan::kWarp;
+  /// The most elements of a vector that a lane loads.
+  static constexpr int64_t kWidest = 4;
 
   /// The unit adds up the products of a slice, which are few, and then scalar instructions add them
   /// to the sums.
@@ -64,7 +79,7 @@ protected:
       right.push_back(loadB(b, placeB, k));
     const auto wide = static_cast<size_t>(matrix.sums);
     Value zero = e.constantLike(sums[0].getType(), 0);
-    Values next;
+    Values next(sums);
     for (int64_t row = 0; row < countRows(); ++row) {
       SmallVector<Values> added(static_cast<size_t>(countColumns()), Values(wide, zero));
       for (auto [step, columns] : llvm::enumerate(right)) {
@@ -73,9 +88,11 @@ protected:
         for (auto [of, column] : llvm::zip_equal(added, columns))
           of = matrix.multiply(left, column, of, /*isShort=*/true);
       }
-      for (const Values &column : added)
-        for (Value sum : column)
-          next.push_back(e.make<arith::AddFOp>(sums[next.size()], sum));
+      for (auto [column, values] : llvm::enumerate(added))
+        for (auto [sum, value] : llvm::enumerate(values)) {
+          Value &own = next[numberOf(row, static_cast<int64_t>(column), static_cast<int64_t>(sum))];
+          own = e.make<arith::AddFOp>(own, value);
+        }
     }
     return next;
   }
@@ -87,8 +104,11 @@ protected:
   virtual Slice::Address addressOfB(Index thread, const SlicePart &b) const {
     return b.slice.addressOf(b.k + inQuad(thread), firstColumn(thread) + quad(thread));
   }
+  /// The elements of a vector along the rows of A, or along the columns of B.
+  virtual int64_t rowsOfVector() const { return 1; }
+  virtual int64_t columnsOfVector() const { return 1; }
   /// The registers of the lane with its elements of A, from index `k` along the depth and
-  /// from `row` of the rows of the warp.
+  /// from `row` of the rows of the warp: those of `rowsTogether()` small matrices.
   virtual Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                        int64_t row) const = 0;
   /// The registers with the elements of B, for each small matrix of the warp.
@@ -98,16 +118,32 @@ protected:
   Index quad(Index thread) const { return matrix.quad(thread); }
   Index inQuad(Index thread) const { return matrix.inQuad(thread); }
   Index firstRow(Index thread) const {
-    return e.floorDiv(e.floorDiv(thread, kWarp), kWarpColumns) * rowsOfWarp();
+    return e.floorDiv(e.floorDiv(thread, kWarp), shape.warpColumns) * rowsOfWarp();
   }
   Index firstColumn(Index thread) const {
-    return e.mod(e.floorDiv(thread, kWarp), kWarpColumns) * columnsOfWarp();
+    return e.mod(e.floorDiv(thread, kWarp), shape.warpColumns) * columnsOfWarp();
   }
-  int64_t rowsOfWarp() const { return shape.getRows() / kWarpRows; }
-  int64_t columnsOfWarp() const { return shape.getColumns() / kWarpColumns; }
+  int64_t rowsOfWarp() const { return shape.getRows() / shape.warpRows; }
+  int64_t columnsOfWarp() const { return shape.getColumns() / shape.warpColumns; }
   /// The small matrices of a warp along the rows and the columns.
   int64_t countRows() const { return rowsOfWarp() / matrix.rows; }
   int64_t countColumns() const { return columnsOfWarp() / matrix.columns; }
+  /// The rows and the columns in which a lane has sums.
+  int64_t rowsOfMatrix() const { return matrix.rows / 8; }
+  int64_t rowsOfLane() const { return countRows() * rowsOfMatrix(); }
+  int64_t columnsOfLane() const { return countColumns() * 2; }
+  /// The number that a sum of a small matrix has among the sums of the lane. Numbers follow the
+  /// rows, and neighbours in a row have neighbouring numbers.
+  size_t numberOf(int64_t row, int64_t column, int64_t sum) const {
+    const int64_t wide = columnsOfVector();
+    return static_cast<size_t>((row * rowsOfMatrix() + sum / 2) * columnsOfLane() +
+                               column / wide * 2 * wide + sum % 2 * wide + column % wide);
+  }
+  /// Which vector of columns column 2 `half` + `odd` of a small matrix stands for. Pieces of lanes of
+  /// a quad are neighbours, so that they store whole sectors of 32 bytes.
+  Index placeOfVector(Index half, Index odd) const {
+    return columnsOfVector() < kWidest ? half * 2 + odd : half + odd * 4;
+  }
 
   Value loadElement(const SlicePart &part, const Slice::Address &address, int64_t k,
                     int64_t i) const {
@@ -218,55 +254,107 @@ protected:
 
 /// Sums of products of tf32, or of f32 as sums of two numbers of tf32, by mma.m16n8k8: it computes
 /// 16 x 8 sums in f32, four per lane. If lines are along the depth, ldmatrix loads elements of f32
-/// as pairs of 16 bits. Slices hold the elements themselves, so that they can be copied without
-/// registers.
+/// as pairs of 16 bits. It cannot transpose such pairs, so lanes load vectors of other lines. Slices
+/// hold the elements themselves, so that they can be copied without registers.
 class Tf32Sums : public ChunkSums {
 public:
-  using ChunkSums::ChunkSums;
+  Tf32Sums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
+           SliceForms forms)
+      : ChunkSums(emitter, combiner, types, shape, forms), rounded(matrix),
+        isRoundedA(forms.isRoundedA && shape.unit == TileUnit::tf32) {}
+  const SliceElements &getFormOfA() const override {
+    return isRoundedA ? static_cast<const SliceElements &>(rounded) : *this;
+  }
   Type getSliceType() const override { return e.builder.getF32Type(); }
   SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const override {
     return depthIsInner ? SliceLayout::forChunks(extent, depth, shape.bytes, depthIsInner)
-                        : SliceLayout::forElements(extent, depth, shape.bytes, depthIsInner);
+                        : SliceLayout::forFragments(extent, depth);
   }
 
 protected:
+  int64_t rowsOfVector() const override { return forms.depthIsInnerOfA ? 1 : 2; }
+  int64_t columnsOfVector() const override {
+    return forms.depthIsInnerOfB ? 1 : std::min(countColumns(), kWidest);
+  }
   Slice::Address addressOfA(Index thread, const SlicePart &a) const override {
-    return a.slice.layout.depthIsInner ? addressOfMatricesA(thread, a)
-                                       : MatrixSums::addressOfA(thread, a);
+    if (forms.depthIsInnerOfA)
+      return addressOfMatricesA(thread, a);
+    return a.slice.addressOf(a.k + inQuad(thread),
+                             firstRow(thread) + quad(thread) * rowsOfVector());
   }
   Slice::Address addressOfB(Index thread, const SlicePart &b) const override {
-    return b.slice.layout.depthIsInner ? addressOfMatricesB(thread, b)
-                                       : MatrixSums::addressOfB(thread, b);
+    if (forms.depthIsInnerOfB)
+      return addressOfMatricesB(thread, b);
+    const Index column = quad(thread),
+                vector = placeOfVector(e.floorDiv(column, 2), e.mod(column, 2));
+    return b.slice.addressOf(b.k + inQuad(thread),
+                             firstColumn(thread) + vector * columnsOfVector());
   }
   Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                int64_t row) const override {
-    if (a.slice.layout.depthIsInner)
-      return matrix.toFactors(loadMatrices(a, address, k, row, 4));
-    return matrix.toFactors(
-        Values{loadElement(a, address, k, row), loadElement(a, address, k, row + 8),
-               loadElement(a, address, k + 4, row), loadElement(a, address, k + 4, row + 8)});
+    if (forms.depthIsInnerOfA)
+      return toFactorsOfA(loadMatrices(a, address, k, row, 4));
+    // The rows of a matrix, quad and quad + 8, stand for neighbours.
+    Values pairs[2];
+    for (int64_t n : {0, 1}) {
+      Value vector = a.slice.loadVector(2, a.stageOffset, address, k + 4 * n, row);
+      for (int64_t half : {0, 1})
+        pairs[n].push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(half))));
+    }
+    return toFactorsOfA(Values{pairs[0][0], pairs[0][1], pairs[1][0], pairs[1][1]});
   }
   SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
                             int64_t k) const override {
     SmallVector<Values> matrices;
-    if (b.slice.layout.depthIsInner)
+    if (forms.depthIsInnerOfB)
       matrices = loadPairsB(b, address, k);
     else
-      for (int64_t column = 0; column < columnsOfWarp(); column += matrix.columns)
-        matrices.push_back(
-            {loadElement(b, address, k, column), loadElement(b, address, k + 4, column)});
+      for (int64_t column = 0; column < columnsOfWarp();
+           column += columnsOfVector() * matrix.columns)
+        for (auto [first, second] :
+             llvm::zip_equal(loadVector(b, address, k, column, columnsOfVector()),
+                             loadVector(b, address, k + 4, column, columnsOfVector())))
+          matrices.push_back({first, second});
     for (Values &registers : matrices)
       registers = matrix.toFactors(registers);
     return matrices;
   }
+
+private:
+  /// Numbers of tf32. Threads round them before they store them in a slice.
+  class RoundedElements : public SliceElements {
+  public:
+    explicit RoundedElements(const MatrixUnit &matrix) : matrix(matrix) {}
+    Type getSliceType() const override { return matrix.getF32Type(); }
+    Value prepare(Value factor) const override { return matrix.roundToTf32(factor); }
+    bool holdsFactors() const override { return false; }
+
+  private:
+    const MatrixUnit &matrix;
+  };
+
+  Values toFactorsOfA(ValueRange numbers) const {
+    return isRoundedA ? Values(numbers) : matrix.toFactors(numbers);
+  }
+  /// The elements of a vector of `count` neighbours along the extent.
+  Values loadVector(const SlicePart &part, const Slice::Address &address, int64_t k, int64_t i,
+                    int64_t count) const {
+    if (count == 1)
+      return {loadElement(part, address, k, i)};
+    return matrix.unpack(part.slice.loadPairs(count, part.stageOffset, address, k, i));
+  }
+
+  const RoundedElements rounded;
+  const bool isRoundedA;
 };
 } // namespace
 
 std::unique_ptr<TileSums> dpc::createMatrixSums(GridEmitter &emitter, Combiner &combiner,
-                                                ProductTypes types, const TileShape &shape) {
+                                                ProductTypes types, const TileShape &shape,
+                                                SliceForms forms) {
   if (shape.unit == TileUnit::f64)
-    return std::make_unique<DoubleSums>(emitter, combiner, types, shape);
+    return std::make_unique<DoubleSums>(emitter, combiner, types, shape, forms);
   if (isTf32(shape.unit))
-    return std::make_unique<Tf32Sums>(emitter, combiner, types, shape);
-  return std::make_unique<HalfSums>(emitter, combiner, types, shape);
+    return std::make_unique<Tf32Sums>(emitter, combiner, types, shape, forms);
+  return std::make_unique<HalfSums>(emitter, combiner, types, shape, forms);
 }

@@ -113,6 +113,24 @@ Values MatrixUnit::loadMatrices(Value pointer, int64_t count, bool isTransposed)
   return registers;
 }
 
+// If the assembler knew that a vector of f32 was loaded, it would round each number in its register,
+// and then copy it to the registers of a fragment.
+Values MatrixUnit::unpack(ValueRange pairs) const {
+  const Type f32 = e.builder.getF32Type();
+  auto both = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), {f32, f32});
+  Values numbers;
+  for (Value pair : pairs) {
+    Value unpacked =
+        e.make<LLVM::InlineAsmOp>(both, ValueRange(pair), "mov.b64 {$0, $1}, $2;", "=f,=f,l",
+                                  /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                  LLVM::AsmDialectAttr(), ArrayAttr())
+            .getRes();
+    for (int64_t n : {0, 1})
+      numbers.push_back(e.make<LLVM::ExtractValueOp>(unpacked, n));
+  }
+  return numbers;
+}
+
 Value MatrixUnit::roundToTf32(Value number) const {
   const Type f32 = e.builder.getF32Type();
   if (number.getType() != f32)

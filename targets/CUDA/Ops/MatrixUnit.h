@@ -30,6 +30,9 @@ public:
   /// `isTransposed`: the matrices have elements of 16 bits, and lanes get them transposed.
   Values loadMatrices(mlir::Value pointer, int64_t count, bool isTransposed) const;
 
+  /// The f32 numbers in pairs of Slice::loadPairs.
+  Values unpack(mlir::ValueRange pairs) const;
+
   /// Rounds f32 numbers to bf16 or f16, two by one instruction: to a vector, or to as many
   /// numbers. Their number is even.
   static mlir::Value packHalves(GridEmitter &emitter, mlir::Type type, mlir::Value low,
@@ -40,6 +43,8 @@ public:
   /// Rounds an f32 number to tf32. The result is f32, and its last bits are zeros. Without
   /// it, the instruction would drop these bits.
   mlir::Value roundToTf32(mlir::Value number) const;
+
+  mlir::Type getF32Type() const { return e.builder.getF32Type(); }
 
   /// A lane and the quad that it is in: a group of four lanes. `quad` is the number of
   /// the quad, and `inQuad` is the position of the lane in it.

@@ -67,12 +67,14 @@ private:
 } // namespace
 
 std::unique_ptr<TileSums> dpc::createScalarSums(GridEmitter &emitter, Combiner &combiner,
-                                                ProductTypes types, const TileShape &shape) {
-  return std::make_unique<ScalarSums>(emitter, combiner, types, shape);
+                                                ProductTypes types, const TileShape &shape,
+                                                SliceForms forms) {
+  return std::make_unique<ScalarSums>(emitter, combiner, types, shape, forms);
 }
 
 std::unique_ptr<TileSums> TileSums::create(GridEmitter &emitter, Combiner &combiner,
-                                           ProductTypes types, const TileShape &shape) {
-  return shape.unit == TileUnit::scalar ? createScalarSums(emitter, combiner, types, shape)
-                                        : createMatrixSums(emitter, combiner, types, shape);
+                                           ProductTypes types, const TileShape &shape,
+                                           SliceForms forms) {
+  return shape.unit == TileUnit::scalar ? createScalarSums(emitter, combiner, types, shape, forms)
+                                        : createMatrixSums(emitter, combiner, types, shape, forms);
 }

@@ -34,8 +34,10 @@ Slice::Address Slice::addressOf(Index k, Index i) const {
   const Index line = layout.depthIsInner ? i : k, inLine = layout.depthIsInner ? k : i;
   Value position = e.materialize(inLine * layout.bytes);
   if (layout.modulus > 1) {
-    Value swizzle = e.materialize(e.mod(e.floorDiv(line, layout.divisor), layout.modulus) *
-                                  (layout.factor * SliceLayout::kChunk));
+    Index chunks = e.mod(e.floorDiv(line, layout.divisor), layout.modulus) * layout.factor;
+    if (layout.hasWrap())
+      chunks = e.mod(chunks, SliceLayout::kSwizzledChunks);
+    Value swizzle = e.materialize(chunks * SliceLayout::kChunk);
     position = e.make<arith::XOrIOp>(position, swizzle);
   }
   return {e.materialize(line * layout.getPitch()), position};
@@ -69,10 +71,25 @@ Value Slice::loadVector(int64_t count, Value stageOffset, const Address &address
                               static_cast<unsigned>(count * layout.bytes));
 }
 
-void Slice::storeAt(Value element, Value stageOffset, const Address &address) const {
+SmallVector<Value> Slice::loadPairs(int64_t count, Value stageOffset, const Address &address,
+                                    int64_t k, int64_t i) const {
+  Value pointer = pointerTo(stageOffset, address, k, i);
+  const Type pair = e.builder.getI64Type();
+  const auto alignment = static_cast<unsigned>(count * layout.bytes);
+  if (count == 2)
+    return {e.make<LLVM::LoadOp>(pair, pointer, alignment)};
+  Value vector = e.make<LLVM::LoadOp>(VectorType::get({count / 2}, pair), pointer, alignment);
+  SmallVector<Value> pairs;
+  for (int64_t n = 0; n < count / 2; ++n)
+    pairs.push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(n))));
+  return pairs;
+}
+
+void Slice::storeAt(Value element, Value stageOffset, const Address &address, int64_t k,
+                    int64_t i) const {
   // Several elements are in one chunk, and have the alignment of their size.
   unsigned alignment = 0;
   if (auto vector = dyn_cast<VectorType>(element.getType()))
     alignment = static_cast<unsigned>(vector.getNumElements() * layout.bytes);
-  e.make<LLVM::StoreOp>(element, pointerTo(stageOffset, address), alignment);
+  e.make<LLVM::StoreOp>(element, pointerTo(stageOffset, address, k, i), alignment);
 }

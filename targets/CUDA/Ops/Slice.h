@@ -40,10 +40,15 @@ public:
   /// The swizzle of both lines must be equal.
   mlir::Value pointerTo(mlir::Value stageOffset, const Address &address, int64_t k = 0,
                         int64_t i = 0) const;
-  void storeAt(mlir::Value element, mlir::Value stageOffset, const Address &address) const;
+  void storeAt(mlir::Value element, mlir::Value stageOffset, const Address &address, int64_t k = 0,
+               int64_t i = 0) const;
   /// Loads `count` neighbours, whose first one is at `address` and a multiple of `count`.
   mlir::Value loadVector(int64_t count, mlir::Value stageOffset, const Address &address,
                          int64_t k = 0, int64_t i = 0) const;
+  /// As above, for elements of 32 bits, as integers of 64 bits that have two elements each.
+  llvm::SmallVector<mlir::Value> loadPairs(int64_t count, mlir::Value stageOffset,
+                                           const Address &address, int64_t k = 0,
+                                           int64_t i = 0) const;
 
   const mlir::Type type;
   const SliceLayout layout;

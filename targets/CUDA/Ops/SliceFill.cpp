@@ -71,6 +71,32 @@ SliceFill::Place SliceFill::placeOf(Index number) const {
   return place;
 }
 
+/// The place of a thread's piece number `round`. If lines are long, a thread has pieces of one line
+/// in all rounds, so that their addresses in memory differ by few bytes, and the code computes one
+/// of them. Neighbouring threads have whole lines of memory all the same.
+SliceFill::Place SliceFill::placeInRound(int64_t round) const {
+  const int64_t kMemoryLine = 128;
+  const SliceLayout &layout = slice.layout;
+  const int64_t pieces = countPieces(), rounds = pieces / threads,
+                inLine = layout.getLineElements() / elements;
+  if (layout.depthIsInner || !hasRuns || pieces % threads != 0)
+    return placeOf(thread + round * threads);
+  const int64_t wide = inLine / rounds;
+  if (inLine % rounds == 0 && wide * elements * layout.bytes >= kMemoryLine) {
+    Place place;
+    place.k = e.floorDiv(thread, wide);
+    place.i = (e.mod(thread, wide) + round * wide) * elements;
+    place.aheadI = round * wide * elements;
+    return place;
+  }
+  return placeOf(thread + round * threads);
+}
+
+Value SliceFill::pointerTo(Value offset, const Place &place) const {
+  return slice.pointerTo(offset, slice.addressOf(place.k - place.aheadK, place.i - place.aheadI),
+                         place.aheadK, place.aheadI);
+}
+
 /// Whether the element is needed and is one of the factor. The element is `ahead` elements
 /// after the first one of its piece.
 Value SliceFill::isInFactor(const Place &place, Index first, Value isNeeded, int64_t ahead) const {
@@ -78,6 +104,17 @@ Value SliceFill::isInFactor(const Place &place, Index first, Value isNeeded, int
   (slice.layout.depthIsInner ? k : i) = (slice.layout.depthIsInner ? k : i) + ahead;
   return e.both(e.both(isNeeded, place.exists),
                 e.both(e.inRange(i, 0, factor.extent), e.inRange(k, 0, depth)));
+}
+
+/// Moves a piece that begins after the last rows or columns of the factor to these, so that its
+/// loads need no condition.
+void SliceFill::moveInside(Place &place) const {
+  const Index i = factor.first + place.i;
+  const int64_t last = factor.extent - (slice.layout.depthIsInner ? 1 : elements);
+  if (e.isInRange(i, 0, last + 1))
+    return;
+  Value inside = e.make<arith::MinSIOp>(e.materialize(i), e.materialize(e.constant(last)));
+  place.i = e.bind(inside, 0, last) - factor.first;
 }
 
 /// The index of an element of the factor. It is only right if isInFactor holds.
@@ -105,7 +142,7 @@ void SliceFill::copy(const Place &place, Index first, Value isNeeded) {
   Value used = number(bytes);
   if (isThere)
     used = e.make<arith::SelectOp>(isThere, used, number(0));
-  SmallVector<Value> arguments{slice.pointerTo(stageOffset, slice.addressOf(place.k, place.i)),
+  SmallVector<Value> arguments{pointerTo(stageOffset, place),
                                e.globalAddressOf(element.tensor, element.index.number()), used};
   std::string name = "llvm.nvvm.cp.async." +
                      std::string(bytes == SliceLayout::kChunk ? "cg" : "ca") + ".shared.global." +
@@ -122,7 +159,9 @@ void SliceFill::copy(const Place &place, Index first, Value isNeeded) {
 }
 
 /// Loads a piece: a vector if it has several elements. Elements that are not there are 0.
-Value SliceFill::load(const Place &place, Index first, Value isNeeded) {
+Value SliceFill::load(Place place, Index first, Value isNeeded) {
+  if (hasRuns && factor.hasOpenEnd)
+    moveInside(place);
   auto loadIf = [&](int64_t ahead, Type type, unsigned alignment) {
     FactorElement element = elementAt(place, first, ahead);
     Value isThere = e.both(isInFactor(place, first, isNeeded, ahead), element.isThere);
@@ -191,8 +230,14 @@ void SliceFill::forEachPlace(function_ref<void(const Place &)> body) {
   const auto rounds = static_cast<int64_t>(llvm::divideCeil(countPieces(), threads));
   e.alone(nullptr, [&] {
     for (int64_t round = 0; round < rounds; ++round)
-      body(placeOf(thread + round * threads));
+      body(placeInRound(round));
   });
+}
+
+void SliceFill::readAgain(Index newThread) {
+  thread = newThread;
+  if (factor.readFirstAgain)
+    factor.first = factor.readFirstAgain();
 }
 
 void SliceFill::round(Value stage) {
@@ -217,7 +262,9 @@ void SliceFill::round(Value stage) {
 void SliceFill::end() {
   for (const auto &[place, element] : loaded) {
     auto store = [&, &place = place, &element = element] {
-      slice.storeAt(element, stageOffset, slice.addressOf(place.k, place.i));
+      slice.storeAt(element, stageOffset,
+                    slice.addressOf(place.k - place.aheadK, place.i - place.aheadI), place.aheadK,
+                    place.aheadI);
     };
     place.exists ? e.when(place.exists, store) : store();
   }

@@ -34,6 +34,12 @@ struct TileFactor {
   int64_t run;
   /// Emits the index of an element. All elements are those of one tensor.
   std::function<FactorElement(Index i, Index k)> at;
+  /// Whether the rows or columns from `extent` on may have any elements, because their sums are not
+  /// used.
+  bool hasOpenEnd = false;
+  /// If not null: emits `first` once more, from numbers that the device reads again
+  /// (GridEmitter::readBlockAgain).
+  std::function<Index()> readFirstAgain = nullptr;
 };
 
 /// Fills slices of one factor. There are three ways, from the fastest to the slowest:
@@ -49,8 +55,7 @@ public:
 
   /// The slice is filled by a block of `threads` threads. `depth` is that of the product.
   SliceFill(GridEmitter &emitter, const SliceElements &form, const Slice &slice,
-            const TileFactor &factor, Index thread, int64_t depth,
-            int64_t threads = TileShape::kThreads);
+            const TileFactor &factor, Index thread, int64_t depth, int64_t threads);
 
   /// Begins to fill stage number `stage` with the elements from index `k` along the depth on.
   /// A null stage is the first one. Elements from `depth` on count as 0, and so do all elements
@@ -58,6 +63,9 @@ public:
   void begin(mlir::Value stage, Index k, mlir::Value isNeeded);
   /// Ends what `begin` began. Copies are not complete until the code waits for them.
   void end();
+  /// Lets the code that follows read the numbers of the block and of the thread again. After a long
+  /// loop, it then needs no registers that keep their values during the loop.
+  void readAgain(Index newThread);
   bool isCopied() const { return way == Way::copies; }
   /// Rounds the elements that this thread has copied to stage number `stage`, if slices hold
   /// rounded elements. The copies must be complete.
@@ -71,23 +79,28 @@ private:
     Index k, i;
     /// Whether the piece exists: there may be fewer pieces than threads.
     mlir::Value exists;
+    /// The distance from a place in a line with the same swizzle, whose address the code has too.
+    int64_t aheadK = 0, aheadI = 0;
   };
   void chooseWay();
   void forEachPlace(llvm::function_ref<void(const Place &)> body);
   int64_t countPieces() const { return slice.layout.extent * slice.layout.depth / elements; }
   Place placeOf(Index number) const;
+  Place placeInRound(int64_t round) const;
+  mlir::Value pointerTo(mlir::Value stageOffset, const Place &place) const;
   mlir::Value isInFactor(const Place &place, Index first, mlir::Value isNeeded,
                          int64_t ahead) const;
   FactorElement elementAt(const Place &place, Index first, int64_t ahead) const;
+  void moveInside(Place &place) const;
   void copy(const Place &place, Index first, mlir::Value isNeeded);
-  mlir::Value load(const Place &place, Index first, mlir::Value isNeeded);
+  mlir::Value load(Place place, Index first, mlir::Value isNeeded);
   void compute(Index first, mlir::Value isNeeded);
 
   GridEmitter &e;
   const SliceElements &form;
   const Slice &slice;
-  const TileFactor factor;
-  const Index thread;
+  TileFactor factor;
+  Index thread;
   const int64_t depth, threads;
   Way way = Way::computations;
   int64_t elements = 1; // of a piece

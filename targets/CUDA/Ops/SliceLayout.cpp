@@ -42,6 +42,15 @@ SliceLayout SliceLayout::forElements(int64_t extent, int64_t depth, int64_t byte
   return layout;
 }
 
+SliceLayout SliceLayout::forFragments(int64_t extent, int64_t depth) {
+  SliceLayout layout{extent, depth, /*bytes=*/4};
+  // The swizzles of four lines are 0, 5, 2 and 7. They differ in the upper two bits, so chunks 2n and
+  // 2n + 1 of four lines are in different banks, and in the lower two bits, so chunks n and n + 4 are.
+  layout.modulus = 4;
+  layout.factor = 5;
+  return layout;
+}
+
 SliceLayout SliceLayout::forRows(int64_t extent, int64_t depth, int64_t bytes) {
   SliceLayout layout{extent, depth, bytes, /*depthIsInner=*/true};
   // Neighbouring lines start an odd number of chunks apart, so eight of them start in different
@@ -53,7 +62,8 @@ SliceLayout SliceLayout::forRows(int64_t extent, int64_t depth, int64_t bytes) {
 
 int64_t SliceLayout::offsetOf(int64_t k, int64_t i) const {
   const int64_t line = depthIsInner ? i : k, inLine = (depthIsInner ? k : i) * bytes;
-  return line * getPitch() + (inLine ^ (line / divisor % modulus * factor * kChunk));
+  return line * getPitch() +
+         (inLine ^ (line / divisor % modulus * factor % kSwizzledChunks * kChunk));
 }
 
 llvm::Error SliceLayout::verify() const {
@@ -69,7 +79,7 @@ llvm::Error SliceLayout::verify() const {
     return failed("has lines of incomplete chunks");
   if (modulus > 1 && (!llvm::isPowerOf2_64(static_cast<uint64_t>(lineBytes)) ||
                       !llvm::isPowerOf2_64(static_cast<uint64_t>(modulus)) ||
-                      modulus * factor * kChunk > lineBytes))
+                      (hasWrap() ? kSwizzledChunks : modulus * factor) * kChunk > lineBytes))
     return failed("exchanges chunks of different lines");
   return llvm::Error::success();
 }

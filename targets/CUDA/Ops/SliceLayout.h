@@ -27,8 +27,9 @@ struct SliceLayout {
   bool depthIsInner = false;
   /// Bytes after each line, a multiple of kChunk.
   int64_t padding = 0;
-  /// The swizzle: chunk c of line l is at place c xor (l / divisor % modulus * factor).
+  /// The swizzle: chunk c of line l is at place c xor (l / divisor % modulus * factor % 8).
   int64_t divisor = 1, modulus = 1, factor = 1;
+  static constexpr int64_t kSwizzledChunks = 8;
 
   /// For threads that load vectors along the extent, all from the same line.
   static SliceLayout forVectors(int64_t extent, int64_t depth, int64_t bytes);
@@ -37,6 +38,10 @@ struct SliceLayout {
   /// For lanes that each load one element of a small matrix: 4 positions along the depth, and
   /// neighbours along the extent.
   static SliceLayout forElements(int64_t extent, int64_t depth, int64_t bytes, bool depthIsInner);
+
+  /// For lanes that each load a vector of elements of 4 bytes: 4 positions along the depth, and
+  /// vectors along the extent that are neighbours, or four vectors apart. Lines are along the extent.
+  static SliceLayout forFragments(int64_t extent, int64_t depth);
 
   /// For slices that are read in both directions: by ldmatrix in eight neighbouring lines, and by
   /// lanes that load from four lines with one line between two of them. Lines are along the depth.
@@ -52,6 +57,8 @@ struct SliceLayout {
   int64_t getBytes() const { return getLines() * getPitch(); }
   /// The position of an element in bytes. `k` is its index along the depth.
   int64_t offsetOf(int64_t k, int64_t i) const;
+  /// Whether the product with `factor` may exceed the places of the swizzle.
+  bool hasWrap() const { return (modulus - 1) * factor >= kSwizzledChunks; }
 
   /// Checks that chunks do not leave their line, and that sizes are multiples of chunks.
   llvm::Error verify() const;

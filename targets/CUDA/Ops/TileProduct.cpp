@@ -15,31 +15,22 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-static TileShape shapeOf(GridEmitter &e, ProductTypes types, int64_t high, int64_t wide,
-                         std::optional<int64_t> stages) {
-  TileShape shape =
-      TileShape::of(types, TileShape::unitFor(types, e.orderedSums, e.factors), high, wide);
-  shape.stages = stages.value_or(shape.stages);
-  llvm::cantFail(shape.verify());
-  return shape;
-}
-
-TileProduct::TileProduct(GridEmitter &emitter, ProductTypes types, int64_t high, int64_t wide,
-                         std::optional<int64_t> stages)
+TileProduct::TileProduct(GridEmitter &emitter, ProductTypes types, const TileShape &shape,
+                         SliceForms forms)
     : e(emitter), types(types), combiner(emitter, ReduceKind::sum, types.factor, types.result),
-      shape(shapeOf(emitter, types, high, wide, stages)), zero(combiner.identity()),
-      sums(TileSums::create(emitter, combiner, types, shape)) {}
+      shape(shape), zero(combiner.identity()),
+      sums(TileSums::create(emitter, combiner, types, shape, forms)) {
+  llvm::cantFail(shape.verify());
+}
 
 Slice TileProduct::makeSlice(int64_t extent, int64_t depth) const {
   return Slice(e, sums->getSliceType(), sums->layoutOf(extent, depth, /*depthIsInner=*/true));
 }
 
-Slice &TileProduct::sliceOf(std::unique_ptr<Slice> &slice, int64_t extent,
-                            const TileFactor &factor) {
+Slice &TileProduct::sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, bool depthIsInner) {
   if (!slice)
-    slice = std::make_unique<Slice>(e, sums->getSliceType(),
-                                    sums->layoutOf(extent, shape.depth, factor.depthIsInner),
-                                    shape.stages);
+    slice = std::make_unique<Slice>(
+        e, sums->getSliceType(), sums->layoutOf(extent, shape.depth, depthIsInner), shape.stages);
   return *slice;
 }
 
@@ -49,8 +40,11 @@ SlicePart TileProduct::partOf(const Slice &slice, Value stage) const {
 
 Values TileProduct::add(Index thread, const TileFactor &a, const TileFactor &b, Index first,
                         int64_t count, int64_t depth, ValueRange before) {
-  Slice &ofA = sliceOf(sliceA, getRows(), a), &ofB = sliceOf(sliceB, getColumns(), b);
-  SliceFill fills[] = {{e, *sums, ofA, a, thread, depth}, {e, *sums, ofB, b, thread, depth}};
+  Slice &ofA = sliceOf(sliceA, getRows(), sums->forms.depthIsInnerOfA),
+        &ofB = sliceOf(sliceB, getColumns(), sums->forms.depthIsInnerOfB);
+  const int64_t threads = shape.getThreads();
+  SliceFill fills[] = {{e, sums->getFormOfA(), ofA, a, thread, depth, threads},
+                       {e, *sums, ofB, b, thread, depth, threads}};
   const auto rounds = static_cast<int64_t>(llvm::divideCeil(count, shape.depth));
   return addInStages(fills, rounds, first, before, [&](Index, Value stage, ValueRange now) {
     return sums->add(thread, partOf(ofA, stage), partOf(ofB, stage), now);
@@ -59,8 +53,8 @@ Values TileProduct::add(Index thread, const TileFactor &a, const TileFactor &b, 
 
 Values TileProduct::add(Index thread, const Slice &a, const TileFactor &b, Index first,
                         int64_t depth, ValueRange before) {
-  Slice &ofB = sliceOf(sliceB, getColumns(), b);
-  SliceFill fills[] = {{e, *sums, ofB, b, thread, depth}};
+  Slice &ofB = sliceOf(sliceB, getColumns(), sums->forms.depthIsInnerOfB);
+  SliceFill fills[] = {{e, *sums, ofB, b, thread, depth, shape.getThreads()}};
   return addInStages(fills, a.layout.depth / shape.depth, first, before,
                      [&](Index round, Value stage, ValueRange now) {
                        return sums->add(thread, {a, Value(), round * shape.depth},
@@ -138,7 +132,7 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
     end();
   });
   Values state = shape.unit == TileUnit::scalar ? addOneByOne(rounds, before, add)
-                                                : addTogether(rounds, before, add);
+                                                : addTogether(fills, rounds, before, add);
   waitForCopies(e, fills, 0);
   e.meet();
   return state;
@@ -174,7 +168,8 @@ Values TileProduct::addOneByOne(int64_t rounds, ValueRange before, AddStage add)
 
 /// All stages per iteration. The last rounds are not in the loop, so that every round in the loop
 /// fills a stage, and addresses in memory differ by constants.
-Values TileProduct::addTogether(int64_t rounds, ValueRange before, AddStage add) {
+Values TileProduct::addTogether(MutableArrayRef<SliceFill> fills, int64_t rounds, ValueRange before,
+                                AddStage add) {
   const int64_t stages = shape.stages;
   auto addStage = [&](Index round, int64_t stage, ValueRange now) {
     return add(round, e.materialize(e.constant(stage)),
@@ -187,6 +182,9 @@ Values TileProduct::addTogether(int64_t rounds, ValueRange before, AddStage add)
       now = addStage(group * stages + stage, stage, now);
     return now;
   });
+  const Index thread = e.readThreadAgain();
+  for (SliceFill &fill : fills)
+    fill.readAgain(thread);
   for (int64_t round = groups * stages; round < rounds; ++round)
     state = addStage(e.constant(round), round % stages, state);
   return state;

@@ -15,16 +15,14 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  /// The tile has `high` x `wide` sums per thread. Its slices have `stages` stages; without
-  /// a number, as many as shared memory holds.
-  TileProduct(GridEmitter &emitter, ProductTypes types, int64_t high, int64_t wide,
-              std::optional<int64_t> stages = {});
+  TileProduct(GridEmitter &emitter, ProductTypes types, const TileShape &shape,
+              SliceForms forms = {});
 
   const TileShape &getShape() const { return shape; }
   int64_t getRows() const { return shape.getRows(); }
   int64_t getColumns() const { return shape.getColumns(); }
   /// The initial sums of a thread, all 0.
-  Values getZeros() const { return Values(static_cast<size_t>(shape.high * shape.wide), zero); }
+  Values getZeros() const { return Values(static_cast<size_t>(shape.countSums()), zero); }
   mlir::Type getType() const { return zero.getType(); }
   /// A slice that code fills itself, as the first factor of products with `depth` elements
   /// along the depth.
@@ -66,11 +64,12 @@ private:
   using AddStage = llvm::function_ref<Values(Index round, mlir::Value multiplied,
                                              mlir::Value filled, mlir::ValueRange)>;
   Values addOneByOne(int64_t rounds, mlir::ValueRange before, AddStage add);
-  Values addTogether(int64_t rounds, mlir::ValueRange before, AddStage add);
+  Values addTogether(llvm::MutableArrayRef<SliceFill> fills, int64_t rounds,
+                     mlir::ValueRange before, AddStage add);
   Values addInTurns(llvm::MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                     mlir::ValueRange before, Multiply multiply);
   SlicePart partOf(const Slice &slice, mlir::Value stage) const;
-  Slice &sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, const TileFactor &factor);
+  Slice &sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, bool depthIsInner);
 
   GridEmitter &e;
   const ProductTypes types;

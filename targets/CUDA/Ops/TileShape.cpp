@@ -3,6 +3,7 @@
 #include "targets/CUDA/Ops/TileShape.h"
 
 #include "dialects/NN/IR/SumTypes.h"
+#include "targets/CUDA/Grids/LaunchPlan.h"
 #include "targets/CUDA/Ops/SliceLayout.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -47,6 +48,31 @@ TileShape TileShape::of(ProductTypes types, TileUnit unit, int64_t high, int64_t
     }
   }
   return shape;
+}
+
+// The larger the part of a warp, the fewer instructions load and round factors per multiplication,
+// and the fewer bytes are loaded from shared memory. Parts of 64 x 32 sums leave two blocks of eight
+// warps enough registers. A smaller tile has half of the warps, so that their parts are not smaller.
+TileShape TileShape::ofBlock(ProductTypes types, TileUnit unit, int64_t high, int64_t wide) {
+  TileShape shape = of(types, unit, high, wide);
+  const bool isNarrow = unit == TileUnit::tf32 || unit == TileUnit::halves;
+  if (isNarrow && std::min(high, wide) >= 4 && high * wide < 64) {
+    shape.warpColumns = wide * kSide / 32;
+    shape.warpRows = 4 / shape.warpColumns;
+  }
+  return shape;
+}
+
+int64_t TileShape::getThreads() const {
+  return unit == TileUnit::scalar ? kThreads : warpRows * warpColumns * LaunchPlan::kWarp;
+}
+
+// While a block waits for a barrier, another one multiplies. Split factors need the registers of
+// both.
+int64_t TileShape::countResidentBlocks() const {
+  if (unit != TileUnit::halves && unit != TileUnit::tf32)
+    return 0;
+  return getThreads() < kThreads ? 3 : 2;
 }
 
 int64_t TileShape::getStep() const {

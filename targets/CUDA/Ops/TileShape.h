@@ -28,14 +28,16 @@ inline bool isTf32(TileUnit unit) { return unit == TileUnit::tf32 || unit == Til
 
 /// The size of a tile of a product and of its slices.
 struct TileShape {
-  /// The number of threads of a block along each dimension of the tile.
+  /// The number of threads of a block along each dimension of the tile, if it has kThreads threads.
   static constexpr int64_t kSide = 16;
   static constexpr int64_t kThreads = kSide * kSide;
 
   TileUnit unit = TileUnit::scalar;
-  /// The sums of a thread: `high` x `wide`. The tile has kSide times as many rows and
-  /// columns.
+  /// The tile has kSide times as many rows and columns. A thread has `high` x `wide` sums if the
+  /// block has kThreads threads.
   int64_t high = 2, wide = 2;
+  /// With a matrix unit: how many warps divide the rows and the columns of the tile.
+  int64_t warpRows = 2, warpColumns = 4;
   /// The number of elements along the depth in a slice.
   int64_t depth = 16;
   /// The slices of each factor in shared memory. With one stage, threads wait until a slice
@@ -50,10 +52,18 @@ struct TileShape {
   /// The shape of a tile with `high` x `wide` sums per thread. Its slices have 64 bytes along the
   /// depth. It has as many stages as the shared memory of a block holds, up to kMostStages.
   static TileShape of(ProductTypes types, TileUnit unit, int64_t high, int64_t wide);
+  /// As above, for blocks that need not have kThreads threads.
+  static TileShape ofBlock(ProductTypes types, TileUnit unit, int64_t high, int64_t wide);
   static constexpr int64_t kMostStages = 3;
 
   int64_t getRows() const { return high * kSide; }
   int64_t getColumns() const { return wide * kSide; }
+  /// The threads of a block, and the sums of a thread.
+  int64_t getThreads() const;
+  int64_t countSums() const { return getRows() * getColumns() / getThreads(); }
+  /// The number of blocks that a multiprocessor must have registers for at once. If 0, the
+  /// assembler chooses.
+  int64_t countResidentBlocks() const;
   /// Elements of a slice per step of the unit along the depth.
   int64_t getStep() const;
   /// At least the bytes of all slices in shared memory, with padding.

@@ -10,6 +10,13 @@
 
 namespace dpc {
 
+/// The slices of both factors: whether their lines are along the depth (SliceLayout), and whether
+/// that of A holds numbers that are already rounded to tf32.
+struct SliceForms {
+  bool depthIsInnerOfA = true, depthIsInnerOfB = true;
+  bool isRoundedA = false;
+};
+
 /// How the threads of a block add the products of two slices to their sums of a tile. Each
 /// unit (TileUnit) has a class. With mma (NVIDIA, "PTX ISA"), all threads of a warp together
 /// multiply small matrices.
@@ -18,16 +25,19 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  TileSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape)
-      : e(emitter), combiner(combiner), types(types), shape(shape) {}
+  TileSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
+           SliceForms forms)
+      : forms(forms), e(emitter), combiner(combiner), types(types), shape(shape) {}
 
   static std::unique_ptr<TileSums> create(GridEmitter &emitter, Combiner &combiner,
-                                          ProductTypes types, const TileShape &shape);
+                                          ProductTypes types, const TileShape &shape,
+                                          SliceForms forms);
 
-  /// The layout of a slice. `depthIsInner`: whether neighbours along the depth are
-  /// neighbours in the memory from which the slice is filled.
+  /// The layout of a slice. `depthIsInner`: whether its lines are along the depth, if the unit
+  /// takes such lines.
   virtual SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const = 0;
-  /// The row and the column in the tile of sum number `number` of the thread.
+  /// The row and the column in the tile of sum number `number` of the thread. They depend on
+  /// `forms`, because a thread has neighbours in the direction in which it loads vectors.
   virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;
   /// The number of sums of a thread with neighbouring numbers that are neighbours in a row of the
   /// tile. The column of the first one is a multiple of it.
@@ -38,6 +48,10 @@ public:
                      mlir::ValueRange sums) const = 0;
   mlir::Value prepare(mlir::Value factor) const override { return combiner.widen(factor); }
   bool holdsFactors() const override { return types.factor == getSliceType(); }
+  /// The form of the elements of A. That of B is the object itself.
+  virtual const SliceElements &getFormOfA() const { return *this; }
+
+  const SliceForms forms;
 
 protected:
   GridEmitter &e;
@@ -48,9 +62,11 @@ protected:
 
 /// Each function creates the class of some units.
 std::unique_ptr<TileSums> createScalarSums(GridEmitter &emitter, Combiner &combiner,
-                                           ProductTypes types, const TileShape &shape);
+                                           ProductTypes types, const TileShape &shape,
+                                           SliceForms forms);
 std::unique_ptr<TileSums> createMatrixSums(GridEmitter &emitter, Combiner &combiner,
-                                           ProductTypes types, const TileShape &shape);
+                                           ProductTypes types, const TileShape &shape,
+                                           SliceForms forms);
 
 } // namespace dpc
 

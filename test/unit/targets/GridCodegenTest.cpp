@@ -680,6 +680,38 @@ TEST_F(GridCodegen, Tf32) {
   }
 }
 
+// Tiles of all sizes, whose factors have the depth inside or outside: the batches are enough blocks.
+// Rows and columns reach beyond tiles, and lengths of rows are multiples of 4, of 2 or odd. The last
+// of five slices are not in the loop.
+TEST_F(GridCodegen, TilesOfTf32) {
+  auto make = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withTf32("sm_90"));
+  };
+  auto makeSplit = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withFactors(FactorForm::split, "sm_90"));
+  };
+  const std::array<int64_t, 4> shapes[] = {
+      {66, 128, 128, 80}, {66, 124, 60, 72}, {66, 60, 124, 20}, {66, 62, 62, 24}, {3, 33, 31, 40}};
+  for (auto [batches, rows, columns, depth] : shapes)
+    for (bool outsideA : {false, true})
+      for (bool outsideB : {false, true}) {
+        auto tensor = [&](int64_t first, int64_t second) {
+          return std::to_string(batches) + "x" + std::to_string(first) + "x" +
+                 std::to_string(second) + "xf64";
+        };
+        const std::string a = outsideA ? tensor(depth, rows) : tensor(rows, depth),
+                          b = outsideB ? tensor(depth, columns) : tensor(columns, depth),
+                          text = "nn.dot %a, %b batch [0] [0] contract [" +
+                                 std::string(outsideA ? "1" : "2") + "] [" +
+                                 (outsideB ? "1" : "2") + "] : tensor<" + a + ">, tensor<" + b +
+                                 "> -> tensor<" + tensor(rows, columns) + ">";
+        const OpCase one = {text.c_str(), {{a.c_str()}, {b.c_str()}}};
+        check(one, "f32", 2e-3, make);
+        if (rows < 128)
+          check(one, "f32", 2e-6, makeSplit);
+      }
+}
+
 // Three products of tf32 have almost the precision of f32, where one would be off by 1e-3: with
 // factors in any direction, odd extents, batches, sums that are split among blocks, and ops around.
 TEST_F(GridCodegen, SplitFactors) {

@@ -40,6 +40,13 @@ Layouts elementLayouts() {
   return layouts;
 }
 
+Layouts fragmentLayouts() {
+  Layouts layouts;
+  for (int64_t extent : extents)
+    layouts.push_back(SliceLayout::forFragments(extent, 16));
+  return layouts;
+}
+
 Layouts vectorLayouts() {
   Layouts layouts;
   for (int64_t extent : extents)
@@ -58,7 +65,7 @@ Layouts rowLayouts() {
 
 Layouts allLayouts() {
   Layouts layouts = chunkLayouts();
-  for (const Layouts &more : {elementLayouts(), vectorLayouts(), rowLayouts()})
+  for (const Layouts &more : {elementLayouts(), fragmentLayouts(), vectorLayouts(), rowLayouts()})
     layouts.insert(layouts.end(), more.begin(), more.end());
   return layouts;
 }
@@ -145,6 +152,29 @@ TEST(SliceLayout, ElementsOfMatricesHaveNoConflicts) {
                                                        : place;
                           }),
                   layout.bytes / 4);
+  }
+}
+
+// A lane loads `count` neighbours in line lane % 4. Those of lane / 4 are neighbours too, or they are
+// four vectors of 16 bytes apart if lane / 4 is odd.
+TEST(SliceLayout, FragmentsHaveNoConflicts) {
+  for (const SliceLayout &layout : fragmentLayouts()) {
+    SCOPED_TRACE(nameOf(layout));
+    for (bool isApart : {false, true})
+      for (int64_t count : {1, 2, 4})
+        for (int64_t k = 0; k < layout.depth; k += 4)
+          for (int64_t i = 0; i < layout.extent; i += 8 * count) {
+            if (isApart && count < 4)
+              continue;
+            EXPECT_EQ(countOf(layout, 32, count * 4,
+                              [&](int64_t lane) {
+                                const int64_t column = lane / 4,
+                                              vector =
+                                                  isApart ? column / 2 + column % 2 * 4 : column;
+                                return std::pair(k + lane % 4, i + vector * count);
+                              }),
+                      count);
+          }
   }
 }
 

@@ -56,6 +56,28 @@ TEST_F(TileShapes, StagesFitSharedMemory) {
         }
 }
 
+// The part of a warp has 64 x 32 sums in large tiles. A smaller tile has half of the warps.
+TEST_F(TileShapes, WarpsHaveLargeParts) {
+  auto partOf = [&](Type type, FactorForm factors, int64_t high, int64_t wide) {
+    const ProductTypes types{type, type};
+    const TileShape shape =
+        TileShape::ofBlock(types, TileShape::unitFor(types, false, factors), high, wide);
+    EXPECT_EQ(llvm::toString(shape.verify()), "");
+    EXPECT_EQ(shape.countSums() * shape.getThreads(), shape.getRows() * shape.getColumns());
+    return std::tuple(shape.getThreads(), shape.getRows() / shape.warpRows,
+                      shape.getColumns() / shape.warpColumns, shape.countResidentBlocks());
+  };
+  for (auto [type, factors] : {std::pair(f32, FactorForm::rounded), {bf16, FactorForm::whole}}) {
+    EXPECT_EQ(partOf(type, factors, 8, 8), std::tuple(256, 64, 32, 2));
+    EXPECT_EQ(partOf(type, factors, 8, 4), std::tuple(128, 64, 32, 3));
+    EXPECT_EQ(partOf(type, factors, 4, 8), std::tuple(128, 64, 32, 3));
+    EXPECT_EQ(partOf(type, factors, 4, 4), std::tuple(128, 32, 32, 3));
+    EXPECT_EQ(partOf(type, factors, 2, 8), std::tuple(256, 16, 32, 2));
+  }
+  EXPECT_EQ(partOf(f32, FactorForm::split, 8, 4), std::tuple(256, 64, 16, 0));
+  EXPECT_EQ(partOf(f64, FactorForm::whole, 4, 4), std::tuple(256, 32, 16, 0));
+}
+
 TEST_F(TileShapes, VerifyFindsBrokenShapes) {
   const ProductTypes types{bf16, bf16};
   const TileShape shape = TileShape::of(types, TileUnit::halves, 8, 8);
