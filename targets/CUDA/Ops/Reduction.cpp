@@ -3,6 +3,7 @@
 
 #include "dialects/NN/IR/Reduction.h"
 #include "dialects/NN/IR/Contraction.h"
+#include "dialects/NN/IR/Fusion.h"
 #include "targets/CUDA/Grids/DividedTerms.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Ops/Ops.h"
@@ -10,6 +11,7 @@
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -53,7 +55,7 @@ public:
     const int64_t last = op.getDimensions().empty() ? -1 : op.getDimensions().back();
     for (int64_t extent : type.getShape().drop_front(last + 1))
       inner *= extent;
-    const auto bytes = static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    const int64_t bytes = bytesInMemory(op.getInput());
     wide = std::min(kAccessBytes / bytes, kMostNeighbours);
     while (inner % wide != 0)
       wide /= 2;
@@ -85,6 +87,27 @@ public:
   }
 
 private:
+  /// The bytes of the widest elements that loops read for an element of `value`: those of `value`
+  /// if the kernel returns it, else those from which elementwise ops make it.
+  static int64_t bytesInMemory(Value value) {
+    llvm::SetVector<Value> values;
+    values.insert(value);
+    int64_t bytes = 1;
+    for (size_t n = 0; n < values.size(); ++n) {
+      Value each = values[n];
+      Operation *maker = each.getDefiningOp();
+      if (maker && getFusionKind(maker) == FusionKind::repeated)
+        continue;
+      const bool isReturned = llvm::any_of(
+          each.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+      if (maker && isa<ElementwiseOpInterface>(maker) && !isReturned)
+        values.insert(maker->operand_begin(), maker->operand_end());
+      else
+        bytes =
+            std::max<int64_t>(bytes, llvm::divideCeil(typeOf(each).getElementTypeBitWidth(), 8));
+    }
+    return bytes;
+  }
   int64_t getThreadsPerResult() const { return LaunchPlan::kMaxThreads / lanes; }
   int64_t getTiles() const {
     return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes * wide));
@@ -116,9 +139,9 @@ SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
   if (!mayDivide)
     return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
              LaunchPlan::kMaxThreads}};
-  // So many blocks leave 64 registers per thread. The assembler would choose 40, and spill some of
-  // them.
-  const int64_t residentBlocks = 4;
+  // So many blocks leave 64 registers per thread, or 80 if it may have 16 sums in f64. The assembler
+  // would choose 40, and spill some of them.
+  const int64_t residentBlocks = wide > kMostNeighbours / 2 ? 3 : 4;
   SmallVector<TileGrid> grids{{parts * getTiles(), LaunchPlan::kMaxThreads, residentBlocks}};
   if (parts > 1)
     grids.push_back({getTiles(), LaunchPlan::kMaxThreads});
