@@ -66,9 +66,9 @@ public:
   /// over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
-  /// Inside forEachBlock: the number of this thread, which the device reads again. Code after a long
-  /// loop that computes with it needs no registers during the loop. The same holds for what `body`
-  /// of readBlockAgain computes with the numbers of the block and the thread.
+  /// Inside forEachBlock: the number of this thread, which the device reads again. Code after a
+  /// long loop that computes with it needs no registers during the loop. The same holds for what
+  /// `body` of readBlockAgain computes with the numbers of the block and the thread.
   Index readThreadAgain();
   void readBlockAgain(llvm::ArrayRef<int64_t> shape,
                       llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);

@@ -86,8 +86,8 @@ public:
 
   /// The most neighbours that `roots` can compute together, along an innermost loop of `extent`. An
   /// element of a pad is read only if a condition on its position holds. Accesses to neighbours can
-  /// be joined only if the condition is the same for all of them. If `end` is not null, this function
-  /// may store there where operands of pads end (Launch::Pieces::end).
+  /// be joined only if the condition is the same for all of them. If `end` is not null, this
+  /// function may store there where operands of pads end (Launch::Pieces::end).
   int64_t mostNeighbours(ArrayRef<Operation *> roots, int64_t extent, std::optional<int64_t> *end) {
     int64_t most = kMostNeighbours;
     anyInlined(roots, [&](Operation *op) {

@@ -21,8 +21,8 @@ struct BlockProduct {
   /// For each factor: the number of elements in the inner direction that are neighbours in
   /// memory (TileFactor::run).
   int64_t runOfA = 0, runOfB = 0;
-  /// Whether elements of factors may be patches of an image. Their positions and conditions need the
-  /// registers with which a thread could have more pieces of a slice, or keep loaded ones.
+  /// Whether elements of factors may be patches of an image. Their positions and conditions need
+  /// the registers with which a thread could have more pieces of a slice, or keep loaded ones.
   bool hasPatches = false;
 
   /// Whether tiles are faster than the element rule for this product.

@@ -17,9 +17,9 @@ namespace {
 /// of them some columns. Row number n of a lane is that of one of the sums that it has of a small
 /// matrix; so is column number n.
 ///
-/// Which row of the tile a row of a small matrix stands for is free. If lanes load vectors along the
-/// rows, rows of several matrices that one lane has are neighbours in the tile. The same holds for
-/// columns.
+/// Which row of the tile a row of a small matrix stands for is free. If lanes load vectors along
+/// the rows, rows of several matrices that one lane has are neighbours in the tile. The same holds
+/// for columns.
 class MatrixSums : public TileSums {
 public:
   MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
@@ -139,8 +139,8 @@ protected:
     return static_cast<size_t>((row * rowsOfMatrix() + sum / 2) * columnsOfLane() +
                                column / wide * 2 * wide + sum % 2 * wide + column % wide);
   }
-  /// Which vector of columns column 2 `half` + `odd` of a small matrix stands for. Pieces of lanes of
-  /// a quad are neighbours, so that they store whole sectors of 32 bytes.
+  /// Which vector of columns column 2 `half` + `odd` of a small matrix stands for. Pieces of lanes
+  /// of a quad are neighbours, so that they store whole sectors of 32 bytes.
   Index placeOfVector(Index half, Index odd) const {
     return columnsOfVector() < kWidest ? half * 2 + odd : half + odd * 4;
   }
@@ -254,8 +254,8 @@ protected:
 
 /// Sums of products of tf32, or of f32 as sums of two numbers of tf32, by mma.m16n8k8: it computes
 /// 16 x 8 sums in f32, four per lane. If lines are along the depth, ldmatrix loads elements of f32
-/// as pairs of 16 bits. It cannot transpose such pairs, so lanes load vectors of other lines. Slices
-/// hold the elements themselves, so that they can be copied without registers.
+/// as pairs of 16 bits. It cannot transpose such pairs, so lanes load vectors of other lines.
+/// Slices hold the elements themselves, so that they can be copied without registers.
 class Tf32Sums : public ChunkSums {
 public:
   Tf32Sums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,

@@ -113,8 +113,8 @@ Values MatrixUnit::loadMatrices(Value pointer, int64_t count, bool isTransposed)
   return registers;
 }
 
-// If the assembler knew that a vector of f32 was loaded, it would round each number in its register,
-// and then copy it to the registers of a fragment.
+// If the assembler knew that a vector of f32 was loaded, it would round each number in its
+// register, and then copy it to the registers of a fragment.
 Values MatrixUnit::unpack(ValueRange pairs) const {
   const Type f32 = e.builder.getF32Type();
   auto both = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), {f32, f32});

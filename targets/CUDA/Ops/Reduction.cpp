@@ -139,8 +139,8 @@ SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
   if (!mayDivide)
     return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
              LaunchPlan::kMaxThreads}};
-  // So many blocks leave 64 registers per thread, or 80 if it may have 16 sums in f64. The assembler
-  // would choose 40, and spill some of them.
+  // So many blocks leave 64 registers per thread, or 80 if it may have 16 sums in f64. The
+  // assembler would choose 40, and spill some of them.
   const int64_t residentBlocks = wide > kMostNeighbours / 2 ? 3 : 4;
   SmallVector<TileGrid> grids{{parts * getTiles(), LaunchPlan::kMaxThreads, residentBlocks}};
   if (parts > 1)

@@ -44,8 +44,9 @@ SliceLayout SliceLayout::forElements(int64_t extent, int64_t depth, int64_t byte
 
 SliceLayout SliceLayout::forFragments(int64_t extent, int64_t depth) {
   SliceLayout layout{extent, depth, /*bytes=*/4};
-  // The swizzles of four lines are 0, 5, 2 and 7. They differ in the upper two bits, so chunks 2n and
-  // 2n + 1 of four lines are in different banks, and in the lower two bits, so chunks n and n + 4 are.
+  // The swizzles of four lines are 0, 5, 2 and 7. They differ in the upper two bits, so chunks 2n
+  // and 2n + 1 of four lines are in different banks, and in the lower two bits, so chunks n and n +
+  // 4 are.
   layout.modulus = 4;
   layout.factor = 5;
   return layout;

@@ -40,7 +40,8 @@ struct SliceLayout {
   static SliceLayout forElements(int64_t extent, int64_t depth, int64_t bytes, bool depthIsInner);
 
   /// For lanes that each load a vector of elements of 4 bytes: 4 positions along the depth, and
-  /// vectors along the extent that are neighbours, or four vectors apart. Lines are along the extent.
+  /// vectors along the extent that are neighbours, or four vectors apart. Lines are along the
+  /// extent.
   static SliceLayout forFragments(int64_t extent, int64_t depth);
 
   /// For slices that are read in both directions: by ldmatrix in eight neighbouring lines, and by

@@ -51,8 +51,9 @@ TileShape TileShape::of(ProductTypes types, TileUnit unit, int64_t high, int64_t
 }
 
 // The larger the part of a warp, the fewer instructions load and round factors per multiplication,
-// and the fewer bytes are loaded from shared memory. Parts of 64 x 32 sums leave two blocks of eight
-// warps enough registers. A smaller tile has half of the warps, so that their parts are not smaller.
+// and the fewer bytes are loaded from shared memory. Parts of 64 x 32 sums leave two blocks of
+// eight warps enough registers. A smaller tile has half of the warps, so that their parts are not
+// smaller.
 TileShape TileShape::ofBlock(ProductTypes types, TileUnit unit, int64_t high, int64_t wide) {
   TileShape shape = of(types, unit, high, wide);
   const bool isNarrow = unit == TileUnit::tf32 || unit == TileUnit::halves;

@@ -680,9 +680,9 @@ TEST_F(GridCodegen, Tf32) {
   }
 }
 
-// Tiles of all sizes, whose factors have the depth inside or outside: the batches are enough blocks.
-// Rows and columns reach beyond tiles, and lengths of rows are multiples of 4, of 2 or odd. The last
-// of five slices are not in the loop.
+// Tiles of all sizes, whose factors have the depth inside or outside: the batches are enough
+// blocks. Rows and columns reach beyond tiles, and lengths of rows are multiples of 4, of 2 or odd.
+// The last of five slices are not in the loop.
 TEST_F(GridCodegen, TilesOfTf32) {
   auto make = [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
     return DeviceKernel::create(op, withTf32("sm_90"));

@@ -155,8 +155,8 @@ TEST(SliceLayout, ElementsOfMatricesHaveNoConflicts) {
   }
 }
 
-// A lane loads `count` neighbours in line lane % 4. Those of lane / 4 are neighbours too, or they are
-// four vectors of 16 bytes apart if lane / 4 is odd.
+// A lane loads `count` neighbours in line lane % 4. Those of lane / 4 are neighbours too, or they
+// are four vectors of 16 bytes apart if lane / 4 is odd.
 TEST(SliceLayout, FragmentsHaveNoConflicts) {
   for (const SliceLayout &layout : fragmentLayouts()) {
     SCOPED_TRACE(nameOf(layout));
