@@ -139,6 +139,10 @@ class CheckKernels(unittest.TestCase):
             return self.of(WIDE + f"  ld.global.{access} %r1, [%rd2];\n", mask, name=name)
         # Four elements of a mask beside four of f32, not two.
         self.check_twins(2, reading("u16"), reading("u32", "good"), "parameter 2, operand 4096x1024 i1: in 2 bytes")
+        # Loops over 16-bit tensors alone have other shares than those that read f32 too.
+        halves = [*COPY, buffer("operand", LARGE, "bf16", size=2)]
+        loads = lambda narrow: WIDE + f"  ld.global.{narrow} {{%r1, %r2}}, [%rd2];\n  ld.global.v4.b32 {{%r3, %r4, %r5, %r6}}, [%rd2];\n"
+        self.check_twins(2, self.of(loads("v2.u16"), halves), self.of(loads("v2.b32"), halves, name="good"), "in 4, 16 bytes")
         # No other tensor says how many elements a thread has.
         self.expect(2, False, [self.of("  ld.global.u32 %r1, [%rd0];\n", [buffer("operand", [8192, 1024], "i1", size=1)])], "in 4 bytes")
 
