@@ -30,9 +30,9 @@ PROGRAMS = [
     (DLRM, ['--mesh=replica=2,model=2']),
     (LLAMA, ['--mesh=data=2,model=2', '--zero=1']),
     # Plans that the memory of a device chose.
-    (DEEP, ['--mesh=data=2', '--device-memory=38MiB', '--remat=none']),
-    (DEEP, ['--mesh=data=2', '--device-memory=34MiB']),
-    (DEEP, ['--mesh=data=2', '--device-memory=46MiB', '--zero=0']),
+    (DEEP, ['--mesh=data=2', '--device-memory=34MiB', '--remat=none']),
+    (DEEP, ['--mesh=data=2', '--device-memory=29MiB']),
+    (DEEP, ['--mesh=data=2', '--device-memory=42MiB', '--zero=0']),
     (['deep'], ['--mesh=data=2', '--device-memory=12MiB']),
     (GPT2, ['--device-memory=700KiB']),
 ]

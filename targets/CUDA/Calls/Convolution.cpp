@@ -32,8 +32,9 @@ static dpc_convolution_tensor_t describeTensor(const nn::Convolution &shapes,
     extents.insert(extents.begin() + 2, 1);
   dpc_convolution_tensor_t tensor = {};
   const SmallVector<size_t> dimensions = llvm::to_vector(llvm::seq<size_t>(0, extents.size()));
+  const SmallVector<size_t> inOrder = shapes.inOrder(ArrayRef<size_t>(dimensions));
   uint64_t stride = 1;
-  for (size_t d : llvm::reverse(shapes.inOrder(ArrayRef<size_t>(dimensions)))) {
+  for (size_t d : llvm::reverse(inOrder)) {
     tensor.extents[d] = static_cast<uint64_t>(extents[d]);
     tensor.strides[d] = stride;
     stride *= tensor.extents[d];
