@@ -94,6 +94,12 @@ public:
   mlir::Value combineLanes(mlir::Value mine, int64_t lanes,
                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
+  /// Returns `mine` of the thread of the warp whose number differs in the bits of `distance`. All
+  /// threads of the warp must run this code.
+  mlir::Value exchange(mlir::Value mine, int distance) {
+    return shuffle(mine, distance, mlir::NVVM::ShflKind::bfly);
+  }
+
   /// Allocates `bytes` bytes of shared memory of the block, aligned to 16 bytes, and
   /// returns its address.
   mlir::Value allocateShared(int64_t bytes);

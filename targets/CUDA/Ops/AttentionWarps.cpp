@@ -221,18 +221,35 @@ Index AttentionWarps::ownRow(Index firstRow, int64_t number) const {
          products->getRow(number);
 }
 
+// A lane of a quad has a pair of columns of each of four matrices. Afterwards it has all columns of
+// one of them: the lanes exchange pairs like the elements of a matrix that is transposed.
+static void transposePairs(GridEmitter &e, LoopEmitter::Index thread,
+                           MutableArrayRef<Value> pairs) {
+  for (int distance : {1, 2}) {
+    Value isUpper =
+        e.inRange(e.mod(e.floorDiv(thread, distance), 2), 1, 2); // of the two that exchange
+    for (size_t first = 0; first < pairs.size(); ++first) {
+      const size_t second = first + static_cast<size_t>(distance);
+      if (first & static_cast<size_t>(distance))
+        continue;
+      Value sent = e.make<arith::SelectOp>(isUpper, pairs[first], pairs[second]),
+            got = e.exchange(sent, distance);
+      Value low = e.make<arith::SelectOp>(isUpper, got, pairs[first]),
+            high = e.make<arith::SelectOp>(isUpper, pairs[second], got);
+      pairs[first] = low;
+      pairs[second] = high;
+    }
+  }
+}
+
 void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int64_t elements,
                            ValueRange sums, function_ref<Value(int64_t, Value)> finish) {
+  constexpr int64_t kQuad = 4, kOfMatrix = 8; // lanes and columns
+  const Type type = typeOf(result).getElementType();
   const int64_t columns =
       static_cast<int64_t>(sums.size()) * LaunchPlan::kWarp / WarpProduct::kRows;
-  products->forEachPiece(columns, sums, [&](int64_t number, Index column, ValueRange piece) {
-    const Index row = ownRow(firstRow, number), first = firstColumn + column;
-    const auto count = static_cast<int64_t>(piece.size());
-    Values made;
-    for (Value sum : piece)
-      made.push_back(finish(number, sum));
-    if (const Type type = typeOf(result).getElementType(); MatrixUnit::isHalf(type))
-      made = MatrixUnit::roundToHalves(e, type, made);
+  auto put = [&](Index row, Index first, ArrayRef<Value> made) {
+    const auto count = static_cast<int64_t>(made.size());
     // Neighbours that are all there or none are stored together.
     const int64_t together = elements % count == 0 ? count : 1;
     for (int64_t n = 0; n < count; n += together)
@@ -241,6 +258,36 @@ void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int6
         for (int64_t i = 0; i < together; ++i)
           e.store(result, made[static_cast<size_t>(n + i)], numberIn(result, to, place + i));
       });
+  };
+  const bool exchanges =
+      MatrixUnit::isHalf(type) && elements % kOfMatrix == 0 && columns % (kQuad * kOfMatrix) == 0;
+  SmallVector<Value> pairs; // of the matrices that are exchanged next
+  int64_t begin = 0;        // their first column
+  products->forEachPiece(columns, sums, [&](int64_t number, Index column, ValueRange piece) {
+    const Index row = ownRow(firstRow, number);
+    Values made;
+    for (Value sum : piece)
+      made.push_back(finish(number, sum));
+    if (!exchanges || made.size() != 2) {
+      if (MatrixUnit::isHalf(type))
+        made = MatrixUnit::roundToHalves(e, type, made);
+      return put(row, firstColumn + column, made);
+    }
+    const Type bits = e.builder.getI32Type();
+    Value pair = MatrixUnit::packHalves(e, type, made[0], made[1]);
+    pairs.push_back(e.make<LLVM::BitcastOp>(bits, pair));
+    if (pairs.size() < static_cast<size_t>(kQuad))
+      return;
+    transposePairs(e, thread, pairs);
+    made.clear();
+    for (Value each : pairs) {
+      Value both = e.make<LLVM::BitcastOp>(pair.getType(), each);
+      for (int64_t i : {0, 1})
+        made.push_back(e.make<LLVM::ExtractElementOp>(both, e.materialize(e.constant(i))));
+    }
+    put(row, firstColumn + e.mod(thread, kQuad) * kOfMatrix + begin, made);
+    pairs.clear();
+    begin = (begin + kQuad * kOfMatrix) % columns;
   });
 }
 

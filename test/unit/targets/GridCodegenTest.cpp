@@ -334,7 +334,9 @@ TEST_F(GridPtx, ScoresStayInRegisters) {
   EXPECT_TRUE(has(ptx, ".minnctapersm 3")) << ptx;
   EXPECT_FALSE(has(ptx, "st.shared")) << ptx;
   EXPECT_FALSE(has(ptx, "ld.shared")) << ptx;
-  // The neighbours that a thread has are stored together.
+  // The lanes of a quad exchange neighbours, so that each stores 16 bytes.
+  EXPECT_TRUE(has(ptx, "st.global.v4.b32")) << ptx;
+  EXPECT_FALSE(has(ptx, "st.global.b32") || has(ptx, "st.global.u32")) << ptx;
   EXPECT_FALSE(has(ptx, "st.global.u16")) << ptx;
   EXPECT_FALSE(has(ptx, "st.global.b16")) << ptx;
 }
