@@ -111,7 +111,7 @@ public:
         continue;
       }
       Chain chain;
-      if (isUsedElementwise(value) && collect(value, chain, maxOps) && isSmaller(chain, value))
+      if (isUsedElementwise(value) && collect(value, chain, maxOps) && savesBytes(chain, value))
         replace(value, copy(value, chain));
     }
   }
@@ -140,9 +140,10 @@ private:
     return bytes;
   }
 
-  /// Whether the inputs that the kernel does not read yet have fewer bytes than `value`. If the
-  /// chain costs little, they may have as many bytes: it is enough that `value` is not written.
-  static bool isSmaller(const Chain &chain, Value value) {
+  /// Whether computing `chain` saves bytes: the inputs that the kernel does not read yet have fewer
+  /// than `value`. If the chain costs little, they may have as many: it is enough that `value` is
+  /// not written.
+  static bool savesBytes(const Chain &chain, Value value) {
     const int64_t bytes = bytesOf(chain.inputs.getArrayRef()), most = tensorBytes(value.getType());
     const bool costsLittle = llvm::all_of(chain.ops, [](Operation *op) {
       return isa<nn::AddOp, nn::ConvertOp, nn::MulOp, nn::NegOp, nn::SelectOp, nn::SubOp>(op);
@@ -240,7 +241,7 @@ private:
     if (copies.contains(x)) {
       x = copies.lookup(x);
     } else if (!reads.contains(x) && !numbers.isStored(x, op)) {
-      if (!collect(x, chain, maxOps) || !isSmaller(chain, x))
+      if (!collect(x, chain, maxOps) || !savesBytes(chain, x))
         return;
       x = copy(x, chain);
     }

@@ -434,6 +434,13 @@ Values GridEmitter::combineBlock(ValueRange mine,
 
 /// The value that another lane of the warp has. `kind` says which lane: lane
 /// `lane`, the own lane plus `lane`, or the own lane xor `lane`.
+Values GridEmitter::elementsOf(Value vector) {
+  Values elements;
+  for (int64_t n = 0; n < cast<VectorType>(vector.getType()).getNumElements(); ++n)
+    elements.push_back(make<LLVM::ExtractElementOp>(vector, materialize(constant(n))));
+  return elements;
+}
+
 Value GridEmitter::shuffle(Value value, int lane, NVVM::ShflKind kind) {
   Type type = value.getType(), i32 = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();

@@ -100,6 +100,9 @@ public:
     return shuffle(mine, distance, mlir::NVVM::ShflKind::bfly);
   }
 
+  /// Returns the elements of a vector in registers.
+  Values elementsOf(mlir::Value vector);
+
   /// Allocates `bytes` bytes of shared memory of the block, aligned to 16 bytes, and
   /// returns its address.
   mlir::Value allocateShared(int64_t bytes);

@@ -280,11 +280,8 @@ void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int6
       return;
     transposePairs(e, thread, pairs);
     made.clear();
-    for (Value each : pairs) {
-      Value both = e.make<LLVM::BitcastOp>(pair.getType(), each);
-      for (int64_t i : {0, 1})
-        made.push_back(e.make<LLVM::ExtractElementOp>(both, e.materialize(e.constant(i))));
-    }
+    for (Value each : pairs)
+      llvm::append_range(made, e.elementsOf(e.make<LLVM::BitcastOp>(pair.getType(), each)));
     put(row, firstColumn + e.mod(thread, kQuad) * kOfMatrix + begin, made);
     pairs.clear();
     begin = (begin + kQuad * kOfMatrix) % columns;

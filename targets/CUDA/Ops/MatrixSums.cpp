@@ -296,11 +296,8 @@ protected:
       return toFactorsOfA(loadMatrices(a, address, k, row, 4));
     // The rows of a matrix, quad and quad + 8, stand for neighbours.
     Values pairs[2];
-    for (int64_t n : {0, 1}) {
-      Value vector = a.slice.loadVector(2, a.stageOffset, address, k + 4 * n, row);
-      for (int64_t half : {0, 1})
-        pairs[n].push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(half))));
-    }
+    for (int64_t n : {0, 1})
+      pairs[n] = e.elementsOf(a.slice.loadVector(2, a.stageOffset, address, k + 4 * n, row));
     return toFactorsOfA(Values{pairs[0][0], pairs[0][1], pairs[1][0], pairs[1][1]});
   }
   SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,

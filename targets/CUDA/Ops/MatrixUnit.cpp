@@ -158,10 +158,7 @@ Value MatrixUnit::packHalves(GridEmitter &e, Type type, Value low, Value high) {
 
 Values MatrixUnit::roundToHalves(GridEmitter &e, Type type, ValueRange numbers) {
   Values rounded;
-  for (size_t n = 0; n < numbers.size(); n += 2) {
-    Value pair = packHalves(e, type, numbers[n], numbers[n + 1]);
-    for (int64_t i : {0, 1})
-      rounded.push_back(e.make<LLVM::ExtractElementOp>(pair, e.materialize(e.constant(i))));
-  }
+  for (size_t n = 0; n < numbers.size(); n += 2)
+    llvm::append_range(rounded, e.elementsOf(packHalves(e, type, numbers[n], numbers[n + 1])));
   return rounded;
 }

@@ -54,13 +54,10 @@ private:
               int64_t count) const {
     const int64_t together = neighbours(count);
     Values elements;
-    for (int64_t first = 0; first < count; first += together) {
-      Value pointer = part.slice.pointerTo(part.stageOffset, address, k, first * TileShape::kSide);
-      Value vector = e.make<LLVM::LoadOp>(VectorType::get({together}, part.slice.type), pointer,
-                                          static_cast<unsigned>(together * shape.bytes));
-      for (int64_t i = 0; i < together; ++i)
-        elements.push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(i))));
-    }
+    for (int64_t first = 0; first < count; first += together)
+      llvm::append_range(elements,
+                         e.elementsOf(part.slice.loadVector(together, part.stageOffset, address, k,
+                                                            first * TileShape::kSide)));
     return elements;
   }
 };

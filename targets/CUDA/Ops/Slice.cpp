@@ -78,11 +78,7 @@ SmallVector<Value> Slice::loadPairs(int64_t count, Value stageOffset, const Addr
   const auto alignment = static_cast<unsigned>(count * layout.bytes);
   if (count == 2)
     return {e.make<LLVM::LoadOp>(pair, pointer, alignment)};
-  Value vector = e.make<LLVM::LoadOp>(VectorType::get({count / 2}, pair), pointer, alignment);
-  SmallVector<Value> pairs;
-  for (int64_t n = 0; n < count / 2; ++n)
-    pairs.push_back(e.make<LLVM::ExtractElementOp>(vector, e.materialize(e.constant(n))));
-  return pairs;
+  return e.elementsOf(e.make<LLVM::LoadOp>(VectorType::get({count / 2}, pair), pointer, alignment));
 }
 
 void Slice::storeAt(Value element, Value stageOffset, const Address &address, int64_t k,
