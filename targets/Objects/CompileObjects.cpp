@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/CurrentWork.h"
 #include "targets/Loops/Math/LowerToLLVM.h"
 #include "targets/Objects/ObjectCache.h"
+#include "targets/Objects/WidenByteVectors.h"
 
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -19,6 +20,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -125,6 +127,12 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const P
   // O2, because compilation with O3 takes a third longer and training steps are
   // not faster.
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
+  if (machine.getTargetTriple().isNVPTX()) {
+    llvm::FunctionPassManager accesses;
+    accesses.addPass(llvm::LoadStoreVectorizerPass());
+    accesses.addPass(WidenByteVectors());
+    llvm::createModuleToFunctionPassAdaptor(std::move(accesses)).run(code, modules);
+  }
   llvm::legacy::PassManager emission;
   if (machine.addPassesToEmitFile(emission, stream, nullptr, processor.fileType,
                                   /*DisableVerify=*/true))

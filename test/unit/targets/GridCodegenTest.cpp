@@ -289,6 +289,21 @@ TEST_F(GridPtx, NeighboursAreAccessedTogether) {
   }
 }
 
+// Bytes beside wider elements are accessed together, too. LLVM alone would split them into fours.
+TEST_F(GridPtx, BytesAreAccessedTogether) {
+  const std::string ptx =
+      ptxOf({"%z = nn.constant dense<0.0> : tensor<1048576xbf16> "
+             "%r = nn.select %b, %a, %z : tensor<1048576xi1>, tensor<1048576xbf16> "
+             "%m = nn.compare gt %a, %z : tensor<1048576xbf16> -> tensor<1048576xi1> "
+             "\"test.yield\"(%r, %m) : (tensor<1048576xbf16>, tensor<1048576xi1>) -> ()",
+             {{"1048576xbf16"}, {"1048576xi1"}}},
+            "bf16");
+  EXPECT_TRUE(has(ptx, "st.global.v4.b32")) << ptx;
+  EXPECT_TRUE(has(ptx, "st.global.u64")) << ptx;
+  EXPECT_TRUE(has(ptx, "ld.global.u64")) << ptx;
+  EXPECT_FALSE(has(ptx, "ld.global.u32") || has(ptx, "st.global.u32")) << ptx;
+}
+
 // Neighbours of 16 bytes of the widest tensor leave no gaps between the accesses of a warp.
 TEST_F(GridPtx, AccessesLeaveNoGaps) {
   const std::string ptx = ptxOf({"%e = nn.neg %a : tensor<1024x1024xf32> nn.convert %e : "
