@@ -3,6 +3,8 @@
 
 #include "targets/Loops/Combiner.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -80,9 +82,19 @@ Value Combiner::accumulateProduct(Value x, Value y, Value z) {
 Value Combiner::reduce(
     ArrayRef<int64_t> extents,
     function_ref<LoopEmitter::Values(ArrayRef<LoopEmitter::Index>, ValueRange)> accumulate) {
-  return e.reduce(extents, identity(), accumulate, [&](ValueRange x, ValueRange y) {
-    return LoopEmitter::Values{combine(x[0], y[0])};
-  })[0];
+  return reduce(extents, /*count=*/1, accumulate)[0];
+}
+
+LoopEmitter::Values Combiner::reduce(
+    ArrayRef<int64_t> extents, size_t count,
+    function_ref<LoopEmitter::Values(ArrayRef<LoopEmitter::Index>, ValueRange)> accumulate) {
+  const LoopEmitter::Values initial(count, identity());
+  return e.reduce(extents, initial, accumulate, [&](ValueRange x, ValueRange y) {
+    LoopEmitter::Values combined;
+    for (auto [one, other] : llvm::zip_equal(x, y))
+      combined.push_back(combine(one, other));
+    return combined;
+  });
 }
 
 Value Combiner::widen(Value element) {

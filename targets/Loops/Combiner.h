@@ -37,6 +37,11 @@ public:
       llvm::ArrayRef<int64_t> extents,
       llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
           accumulate);
+  /// As above, for `count` accumulators in the same loops.
+  LoopEmitter::Values reduce(
+      llvm::ArrayRef<int64_t> extents, size_t count,
+      llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
+          accumulate);
   /// `widen` converts an element to the type of the accumulator. `narrow`
   /// converts the accumulator to the result type.
   mlir::Value widen(mlir::Value element);

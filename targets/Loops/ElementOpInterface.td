@@ -29,6 +29,23 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
       (ins "::dpc::LoopEmitter &":$emitter, "unsigned":$result,
            "const ::dpc::ElementIndex &":$index)>,
     InterfaceMethod<[{
+      Whether `emitNeighboursAt` computes neighbours in the same loops and branches,
+      so that a target can join their accesses.
+    }], "bool", "joinsNeighbours", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      As `emitElementAt`, for several elements that are neighbours along the last
+      dimension of the result: their positions in all other dimensions are equal. Called
+      only if `joinsNeighbours()`.
+    }], "::dpc::LoopEmitter::Values", "emitNeighboursAt",
+      (ins "::dpc::LoopEmitter &":$emitter, "unsigned":$result,
+           "::llvm::ArrayRef<::dpc::ElementIndex>":$indices), "", [{
+        auto rule = ::llvm::cast<::dpc::ElementOpInterface>($_op.getOperation());
+        ::dpc::LoopEmitter::Values elements;
+        for (const ::dpc::ElementIndex &index : indices)
+          elements.push_back(rule.emitElementAt(emitter, result, index));
+        return elements;
+      }]>,
+    InterfaceMethod<[{
       The cost of one element as the number of elements that its loops load; 0 for
       a rule without a loop. If the cost is high, the result is kept in memory, even
       if it is read only once.

@@ -298,6 +298,11 @@ Values LoopEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
 
 Value LoopEmitter::branch(Value condition, function_ref<Value()> then,
                           function_ref<Value()> otherwise) {
+  return branch(condition, [&] { return Values{then()}; }, [&] { return Values{otherwise()}; })[0];
+}
+
+Values LoopEmitter::branch(Value condition, function_ref<Values()> then,
+                           function_ref<Values()> otherwise) {
   if (!condition)
     return then();
   Block *before = builder.getInsertionBlock();
@@ -306,19 +311,21 @@ Value LoopEmitter::branch(Value condition, function_ref<Value()> then,
   Block *elseBlock = builder.createBlock(after);
   builder.setInsertionPointToEnd(before);
   make<LLVM::CondBrOp>(condition, thenBlock, elseBlock);
-  auto side = [&](Block *block, function_ref<Value()> make1) {
+  auto side = [&](Block *block, function_ref<Values()> emit) {
     builder.setInsertionPointToStart(block);
     enterScope();
-    Value value = make1();
+    Values values = emit();
     leaveScope();
-    make<LLVM::BrOp>(ValueRange(value), after);
-    return value;
+    make<LLVM::BrOp>(ValueRange(values), after);
+    return values;
   };
-  Value value = side(thenBlock, then);
+  const Values values = side(thenBlock, then);
   side(elseBlock, otherwise);
-  Value result = after->addArgument(value.getType(), loc);
+  Values results;
+  for (Value value : values)
+    results.push_back(after->addArgument(value.getType(), loc));
   builder.setInsertionPointToStart(after);
-  return result;
+  return results;
 }
 
 void LoopEmitter::when(Value condition, function_ref<void()> then) {

@@ -111,6 +111,9 @@ public:
   /// `otherwise()`. A null condition always holds.
   mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
+  /// As above, for several values.
+  Values branch(mlir::Value condition, llvm::function_ref<Values()> then,
+                llvm::function_ref<Values()> otherwise);
   /// Emits code that runs `then()` if `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> then);
 

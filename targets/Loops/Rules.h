@@ -56,6 +56,25 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
+/// Base of the element rule of an op that computes neighbours in the same loops and branches. Instead
+/// of `element`, the `Model` defines
+///
+///   Values elements(Op op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const
+///
+/// for one element, or for several if `joinsNeighbours` of the interface permits it.
+template <typename Model, typename Op> struct NeighboursRule : ElementRule<Model, Op> {
+  mlir::Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
+    return model().elements(op, e, index)[0];
+  }
+  LoopEmitter::Values emitNeighboursAt(mlir::Operation *op, LoopEmitter &e, unsigned,
+                                       llvm::ArrayRef<ElementIndex> indices) const {
+    return model().elements(llvm::cast<Op>(op), e, indices);
+  }
+
+private:
+  const Model &model() const { return static_cast<const Model &>(*this); }
+};
+
 /// The index of the element at `positions` in `tensor`.
 ElementIndex elementOf(IndexSpace &space, mlir::Value tensor,
                        llvm::ArrayRef<mlir::AffineExpr> positions);

@@ -13,6 +13,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -50,6 +53,27 @@ struct Processor {
         target->createTargetMachine(triple, name, features, options, llvm::Reloc::PIC_,
                                     std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   }
+};
+
+/// Takes LLVM's messages about one kernel. The first error is kept: without a handler, LLVM would
+/// end the process. Warnings are dropped, because users can do nothing about them: for example, LLVM
+/// cannot make vectors of each loop that a rule asks for (LoopEmitter::Lanes::whereLegal).
+class KernelMessages : public llvm::DiagnosticHandler {
+public:
+  explicit KernelMessages(std::string &error) : error(error) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error && error.empty()) {
+      llvm::raw_string_ostream stream(error);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      stream << "cannot be compiled: ";
+      info.print(printer);
+    }
+    return true;
+  }
+
+private:
+  std::string &error;
 };
 
 /// The compilation of one kernel: its input and its result.
@@ -154,6 +178,7 @@ static void rename(llvm::Module &code, StringRef from, StringRef to) {
 static void compile(Unit &unit, const Processor &processor, const ObjectCache *cache) {
   CurrentWork work("kernel", unit.result->kernel);
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<KernelMessages>(unit.error));
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(unit.module, context, "kernel");
   if (!code) {
     unit.error = "cannot be translated to LLVM";
@@ -190,6 +215,8 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
     unit.error = "cannot be written for " + processor.triple;
     return;
   }
+  if (!unit.error.empty())
+    return;
   unit.result->object.assign(object.begin(), object.end());
   if (cache)
     cache->store(key, unit.result->object);

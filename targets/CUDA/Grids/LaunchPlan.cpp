@@ -29,7 +29,8 @@ static const int64_t kVeryLongReduction = 1 << 10;
 /// The number of terms that a thread adds up before the threads of an element combine their sums,
 /// if there are many elements.
 static const int64_t kManyTerms = 32;
-/// A thread that computes several neighbours reads at most so many terms of each.
+/// A thread that computes several neighbours in loops of their own reads at most so many terms of
+/// each.
 static const int64_t kFewTerms = 16;
 /// From this number of rows on, one block per row keeps a device busy.
 static const int64_t kManyRows = 64;
@@ -50,8 +51,9 @@ static const int64_t kTakenBytes = 1024;
 
 /// The bytes of the widest access, and the most neighbours that a thread computes together.
 static const int64_t kAccessBytes = 16, kMostNeighbours = 8;
-/// A thread computes several neighbours only if so many threads are left.
-static const int64_t kEnoughThreads = 1 << 16;
+/// A thread computes several neighbours only if so many threads are left, or half or a quarter of
+/// them if each has two or four terms under way.
+static const int64_t kEnoughThreads = 1 << 16, kTermsUnderWay = 4;
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -126,16 +128,20 @@ public:
     });
   }
 
-  /// Whether `roots` need few terms per element, each of which is a neighbour of the same term of
-  /// the next element. LLVM then unrolls the loops over the terms, and joins the loads of a term.
-  bool haveFewInParallel(ArrayRef<Operation *> roots) {
-    return most(roots) <= kFewTerms && !anyInlined(roots, [&](Operation *op) {
-             auto rule = dyn_cast<ElementOpInterface>(op);
-             if (!rule || rule.getElementCost() <= 1)
-               return false;
-             auto sum = dyn_cast<nn::ReduceOp>(op);
-             return !sum || sum.getDimensions().back() + 1 == nn::typeOf(sum.getInput()).getRank();
-           });
+  /// Whether accesses of `roots` to terms of neighbours can be joined. Rules compute neighbours
+  /// together, or `roots` need few terms per element, each of which is a neighbour of the same term
+  /// of the next element: LLVM then unrolls the loops over the terms.
+  bool haveNeighbours(ArrayRef<Operation *> roots) {
+    DenseSet<Operation *> joined;
+    for (Operation *root : roots)
+      for (Operation *op : graph.getNeighboursRules(root))
+        joined.insert(op);
+    return !anyInlined(roots, [&](Operation *op) {
+      auto rule = dyn_cast<ElementOpInterface>(op);
+      if (!rule || rule.getElementCost() <= 1 || joined.contains(op))
+        return false;
+      return most(roots) > kFewTerms || !isa<nn::ReduceOp>(op) || !rule.joinsNeighbours();
+    });
   }
 
   /// Whether `roots` are reductions whose terms need no other reductions.
@@ -324,7 +330,7 @@ private:
                           int64_t threads) {
     Launch::Pieces pieces;
     const int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
-    if (terms.haveFewInParallel(stage.roots) && !nest.strided && !nest.extents.empty()) {
+    if (terms.haveNeighbours(stage.roots) && !nest.strided && !nest.extents.empty()) {
       pieces.elements = std::min(terms.mostNeighbours(stage.roots, nest.extents.back(),
                                                       rows.count > 1 ? &pieces.end : nullptr),
                                  neighboursOf(stage.roots, [&](Value value) {
@@ -535,7 +541,8 @@ private:
     const bool isLong = longest >= kLongReduction, sharesTerms = isLong && !options.keepsOrder &&
                                                                  elements <= INT32_MAX &&
                                                                  terms.areNeighbours(stage.roots);
-    Launch::Pieces pieces = piecesOf(stage, group.stages[0].nest, {}, kEnoughThreads);
+    const int64_t threads = kEnoughThreads / std::min(longest, kTermsUnderWay);
+    Launch::Pieces pieces = piecesOf(stage, group.stages[0].nest, {}, threads);
     if (!isLong || (elements >= enough && !sharesTerms)) {
       if (hasSquares(group.stages[0].nest))
         return addSquares(group);

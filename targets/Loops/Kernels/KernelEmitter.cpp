@@ -193,6 +193,85 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
   return cast<ElementOpInterface>(op).emitElementAt(*this, result, index);
 }
 
+/// Says that code for element `number` of the loops follows.
+void KernelEmitter::begin(Index number) {
+  own = number;
+  if (finished)
+    finished = number;
+}
+
+/// Whether elements with these numbers are neighbours along the last dimension, of `extent`.
+static bool areNeighbours(ArrayRef<LoopEmitter::Index> numbers, int64_t extent) {
+  const auto count = static_cast<int64_t>(numbers.size());
+  const auto [variable, first] = IndexSpace::splitConstant(IndexSpace::flattened(numbers[0]));
+  for (auto [n, number] : llvm::enumerate(numbers))
+    if (IndexSpace::splitConstant(IndexSpace::flattened(number)) !=
+        std::pair(variable, first + static_cast<int64_t>(n)))
+      return false;
+  const bool isAligned = isa<AffineConstantExpr>(variable) ||
+                         static_cast<int64_t>(variable.getLargestKnownDivisor()) % count == 0;
+  return extent % count == 0 && first % count == 0 && isAligned;
+}
+
+/// Computes the elements `numbers`, in the same loops and branches if they are neighbours and rules
+/// permit it.
+KernelEmitter::Values KernelEmitter::computeNeighbours(Value tensor, ArrayRef<Index> numbers) {
+  const ArrayRef<int64_t> shape = nn::typeOf(tensor).getShape();
+  Operation *op = tensor.getDefiningOp();
+  Values made;
+  if (numbers.size() > 1 && !graph.getNeighboursRules(op).empty()) {
+    if (auto formula = dyn_cast<FormulaOpInterface>(op)) {
+      SmallVector<Values> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(readNeighbours(operand, numbers));
+      for (size_t n = 0; n < numbers.size(); ++n) {
+        Values own;
+        for (const Values &operand : operands)
+          own.push_back(operand[n]);
+        made.push_back(formula.emitFormula(builder, loc, own));
+      }
+      return made;
+    }
+    if (areNeighbours(numbers, shape.back())) {
+      SmallVector<ElementIndex> indices;
+      for (Index number : numbers)
+        indices.emplace_back(*this, shape, number);
+      begin(numbers[0]);
+      llvm::SaveAndRestore ordered(orderedSums, keepsOrder || !graph.isComputedOnce(tensor));
+      auto rule = cast<ElementOpInterface>(op);
+      return rule.emitNeighboursAt(*this, cast<OpResult>(tensor).getResultNumber(), indices);
+    }
+  }
+  for (Index number : numbers) {
+    begin(number);
+    made.push_back(compute(tensor, ElementIndex(*this, shape, number)));
+    rememberElement(tensor, number, made.back());
+  }
+  return made;
+}
+
+/// As `read`, for several elements.
+KernelEmitter::Values KernelEmitter::readNeighbours(Value tensor, ArrayRef<Index> numbers) {
+  const bool isInlined = !buffers.contains(tensor) && !registerValues.contains(tensor) &&
+                         !lookup(tensor.getAsOpaquePointer(), keyOf(numbers[0]));
+  Values elements;
+  if (isInlined) {
+    for (Index number : numbers) {
+      begin(number);
+      checkRead(tensor, number);
+    }
+    elements = computeNeighbours(tensor, numbers);
+    for (auto [number, element] : llvm::zip_equal(numbers, elements))
+      rememberElement(tensor, number, element);
+    return elements;
+  }
+  for (Index number : numbers) {
+    begin(number);
+    elements.push_back(read(tensor, ElementIndex(*this, nn::typeOf(tensor).getShape(), number)));
+  }
+  return elements;
+}
+
 SmallVector<int64_t> KernelEmitter::splitStrides(Value tensor) {
   return dpc::splitStrides(graph, tensor);
 }
@@ -316,17 +395,23 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, ArrayRef<Index> nu
   for (Operation *op : roots)
     for (Value result : op->getResults())
       elements.push_back({result, {}});
-  auto begin = [&](Index number) {
-    own = number;
-    if (finished)
-      finished = number;
-  };
-  for (size_t n = 0; n < numbers.size(); ++n) {
-    begin(numbers[n]);
+  const bool areJoint = llvm::any_of(roots, [&](Operation *op) {
+    return numbers.size() > 1 && !graph.getNeighboursRules(op).empty();
+  });
+  if (areJoint) {
     for (auto &[result, made] : elements) {
-      ElementIndex at(*this, nn::typeOf(result).getShape(), numbers[n]);
-      made.push_back(compute(result, at));
-      rememberElement(result, numbers[n], made.back());
+      llvm::append_range(made, computeNeighbours(result, numbers));
+      for (auto [number, element] : llvm::zip_equal(numbers, made))
+        rememberElement(result, number, element);
+    }
+  } else {
+    for (Index number : numbers) {
+      begin(number);
+      for (auto &[result, made] : elements) {
+        ElementIndex at(*this, nn::typeOf(result).getShape(), number);
+        made.push_back(compute(result, at));
+        rememberElement(result, number, made.back());
+      }
     }
   }
   useElements(numbers, [&](Value value, size_t n) {

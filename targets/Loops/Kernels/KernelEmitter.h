@@ -128,6 +128,9 @@ private:
   const void *keyOf(Index number) const;
   mlir::Value loadFrom(const Buffer &buffer, Index number);
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
+  Values computeNeighbours(mlir::Value tensor, llvm::ArrayRef<Index> numbers);
+  Values readNeighbours(mlir::Value tensor, llvm::ArrayRef<Index> numbers);
+  void begin(Index number);
   void checkRead(mlir::Value tensor, Index number);
   void emitStage(const LoopGroup::Stage &roots);
   llvm::SmallVector<Buffer> findStreams(const LoopGroup::Stage &roots) const;

@@ -300,6 +300,23 @@ bool KernelGraph::isComputedOnce(Value value) const {
   return true;
 }
 
+llvm::SetVector<Operation *> KernelGraph::getNeighboursRules(Operation *op) const {
+  llvm::SetVector<Operation *> rules;
+  llvm::SetVector<Operation *> open;
+  open.insert(op);
+  for (size_t n = 0; n < open.size(); ++n) {
+    Operation *next = open[n];
+    if (auto rule = dyn_cast<ElementOpInterface>(next); rule && rule.joinsNeighbours())
+      rules.insert(next);
+    if (!isa<FormulaOpInterface>(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && !isMaterialised(operand))
+        open.insert(producer);
+  }
+  return rules;
+}
+
 llvm::SetVector<Value> KernelGraph::getReads(Operation *root) const {
   llvm::SetVector<Value> reads;
   DenseSet<Operation *> visited;

@@ -32,6 +32,10 @@ public:
   /// compute the same bits, because readers may compare values. For example, the
   /// gradient of a maximum searches for operands that equal the maximum.
   bool isComputedOnce(mlir::Value value) const;
+  /// The ops that compute neighbours in the same loops and branches if `op` is computed for
+  /// neighbours (ElementOpInterface::joinsNeighbours): `op`, or ops whose inlined results formulas
+  /// need for it.
+  llvm::SetVector<mlir::Operation *> getNeighboursRules(mlir::Operation *op) const;
   /// The ops with materialized results, in an order in which they can run.
   llvm::ArrayRef<mlir::Operation *> getRoots() const { return roots; }
   /// The values in memory that the computation of `root` reads, directly or through

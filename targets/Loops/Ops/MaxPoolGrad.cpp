@@ -75,18 +75,27 @@ public:
     lines(outer);
   }
 
-  /// Element `x` of the result, as the element rule computes it.
-  Value pull(const ElementIndex &x) {
-    return combiner.narrow(combiner.reduce(window.kernel, [&](ArrayRef<Index> k, ValueRange sum) {
-      WindowOfInput output(e, window, x.positions(), k);
-      return Values{e.branch(
-          e.allInRange(output.bounds(e, grad)),
+  /// The elements `x` of the result, as the element rule computes them.
+  Values pull(ArrayRef<ElementIndex> x) {
+    const size_t count = x.size();
+    auto add = [&](ArrayRef<Index> number, ValueRange sums) {
+      OutputAround output(e, window, x[0].positions(), number);
+      return e.branch(
+          e.allInRange(output.bounds(grad)),
           [&] {
-            Value share = shareOf(largestOf(output.at), output.at, k);
-            return combiner.combine(sum[0], combiner.widen(share));
+            Values largest = largestOf(output.at, count), combined;
+            for (auto [n, sum] : llvm::enumerate(sums)) {
+              Value share = shareOf(largest[n], elementAfter(output.at, n), output.tap);
+              combined.push_back(combiner.combine(sum, combiner.widen(share)));
+            }
+            return combined;
           },
-          [&] { return sum[0]; })};
-    }));
+          [&] { return Values(sums); });
+    };
+    Values elements = combiner.reduce(OutputAround::countsOf(window), count, add);
+    for (Value &element : elements)
+      element = combiner.narrow(element);
+    return elements;
   }
 
 private:
@@ -146,48 +155,80 @@ private:
 
   /// Stores the number of the tap of `y` with the largest element, or of the first
   /// if there are several. Stores -1 if no tap is inside the input.
-  void findLargest(ArrayRef<Index> y) { e.storeAt(line, largestOf(y), y.back()); }
+  void findLargest(ArrayRef<Index> y) { e.storeAt(line, largestOf(y, 1)[0], y.back()); }
 
-  Value largestOf(ArrayRef<Index> y) {
+  /// The element at `place`. If the place is outside of the input, the element is any other; the
+  /// caller must not use it.
+  Value elementAt(const Place &place, Value isInside, size_t count) {
+    Index number = e.linearize(place.at, input.getShape());
+    if (!isInside)
+      return e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
+    if (count > 1) {
+      // The nearest elements, because neighbours must stay neighbours.
+      SmallVector<Index> at(place.at);
+      for (size_t d = 0; d <= last; ++d)
+        at[d + 2] = e.clamped(at[d + 2], extents[d]);
+      return e.read(op.getInput(), at);
+    }
+    Value safe =
+        e.make<arith::SelectOp>(isInside, e.materialize(number), e.materialize(e.constant(0)));
+    number = e.bind(safe, 0, input.getNumElements() - 1);
+    return e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
+  }
+
+  /// The numbers of the taps with the largest elements, for `count` outputs that are neighbours
+  /// along the last dimension. The first is `y`.
+  Values largestOf(ArrayRef<Index> y, size_t count) {
     Value none = e.constantLike(tapType, -1);
+    // Each output has two values: the largest element and its tap.
+    auto bestOf = [](ValueRange carried, size_t n) { return carried.slice(2 * n, 2); };
     auto consider = [&](ArrayRef<Index> k, ValueRange carried) {
       Place place = placeOf(y, k);
       Value isInside = e.both(place.line, place.output);
-      Index number = e.linearize(place.at, input.getShape());
-      if (isInside) {
-        // A tap outside of the input reads element 0 instead. The select below
-        // prevents that it is chosen.
-        Value safe =
-            e.make<arith::SelectOp>(isInside, e.materialize(number), e.materialize(e.constant(0)));
-        number = e.bind(safe, 0, input.getNumElements() - 1);
-      }
-      Value now = e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
       Value tap = e.materialize(e.linearize(k, window.kernel));
       if (tapType.getWidth() < 64)
         tap = e.make<arith::TruncIOp>(tapType, tap);
-      Value better = e.both(isLarger(carried, now), isInside);
-      return Values{e.make<arith::SelectOp>(better, now, carried[0]),
-                    e.make<arith::SelectOp>(better, tap, carried[1])};
+      Values chosen;
+      for (size_t n = 0; n < count; ++n) {
+        const ValueRange best = bestOf(carried, n);
+        Place own = place;
+        own.at = elementAfter(place.at, n);
+        Value now = elementAt(own, isInside, count);
+        Value better = e.both(isLarger(best, now), isInside);
+        chosen.push_back(e.make<arith::SelectOp>(better, now, best[0]));
+        chosen.push_back(e.make<arith::SelectOp>(better, tap, best[1]));
+      }
+      return chosen;
     };
     // Among equal elements, and among several NaN, the first tap is chosen.
-    auto combine = [&](ValueRange one, ValueRange other) {
-      Value isThere =
-          e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1], e.constantLike(tapType, 0));
-      Value isEarlier = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, other[1], one[1]);
-      Value isAlike =
-          ordering.either(ordering.equal(one[0], other[0]), ordering.areNan(one[0], other[0]));
-      Value better = ordering.either(isLarger(one, other[0]), ordering.all(isAlike, isEarlier));
-      better = e.both(better, isThere);
-      return Values{e.make<arith::SelectOp>(better, other[0], one[0]),
-                    e.make<arith::SelectOp>(better, other[1], one[1])};
+    auto combine = [&](ValueRange ones, ValueRange others) {
+      Values chosen;
+      for (size_t n = 0; n < count; ++n) {
+        const ValueRange one = bestOf(ones, n), other = bestOf(others, n);
+        Value isThere =
+            e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1], e.constantLike(tapType, 0));
+        Value isEarlier = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, other[1], one[1]);
+        Value isAlike =
+            ordering.either(ordering.equal(one[0], other[0]), ordering.areNan(one[0], other[0]));
+        Value better = ordering.either(isLarger(one, other[0]), ordering.all(isAlike, isEarlier));
+        better = e.both(better, isThere);
+        chosen.push_back(e.make<arith::SelectOp>(better, other[0], one[0]));
+        chosen.push_back(e.make<arith::SelectOp>(better, other[1], one[1]));
+      }
+      return chosen;
     };
-    Values best{zero, none};
+    Values best;
+    for (size_t n = 0; n < count; ++n)
+      best.append({zero, none});
     if (isUnrolled())
       forEachIndex(window.kernel,
                    [&](ArrayRef<int64_t> k) { best = consider(constants(k), best); });
     else
       best = e.reduce(window.kernel, best, consider, combine);
-    return best[1];
+    Values taps;
+    for (size_t n = 0; n < count; ++n)
+      taps.push_back(best[2 * n + 1]);
+    return taps;
   }
 
   /// Whether the element `now` replaces `old`, which has the largest element so far
@@ -301,7 +342,7 @@ struct MaxPoolGradFill : FillRule<MaxPoolGradFill, MaxPoolGradOp> {
   }
 };
 
-struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
+struct MaxPoolGradElement : NeighboursRule<MaxPoolGradElement, MaxPoolGradOp> {
   // An element is in about taps / (product of strides) windows, and the code reads
   // all taps of each of these windows.
   int64_t getElementCost(Operation *self) const {
@@ -316,11 +357,15 @@ struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
     return operand == 0 ? windows * taps : windows;
   }
 
+  bool joinsNeighbours(Operation *self) const {
+    return hasNeighbours(cast<MaxPoolGradOp>(self).getWindow());
+  }
+
   void reads(MaxPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
-      WindowOfInput output(space, window, index.positions(), k);
-      space.inBranch(!space.areMet(output.bounds(space, typeOf(op.getGrad()))), [&] {
+    space.inLoops(OutputAround::countsOf(window), [&](ArrayRef<Index> number) {
+      OutputAround output(space, window, index.positions(), number);
+      space.inBranch(!space.areMet(output.bounds(typeOf(op.getGrad()))), [&] {
         space.inLoops(window.kernel, [&](ArrayRef<Index> tap) {
           read(0, elementOf(space, op.getInput(), inputAt(window, output.at, tap)));
         });
@@ -329,8 +374,8 @@ struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
     });
   }
 
-  Value element(MaxPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {
-    return MaxPoolGradNest(e, op).pull(index);
+  Values elements(MaxPoolGradOp op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const {
+    return MaxPoolGradNest(e, op).pull(indices);
   }
 };
 } // namespace

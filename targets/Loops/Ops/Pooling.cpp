@@ -26,18 +26,31 @@ SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
   return bounds;
 }
 
-/// Combines `carried` with `element()` if `inside` holds; otherwise returns
-/// `carried`.
-Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carried,
-                    function_ref<Value()> element) {
-  return {e.branch(
-      inside, [&] { return combiner.combine(carried, combiner.widen(element())); },
-      [&] { return carried; })};
+/// Combines each value of `carried` with an element if `inside` holds; otherwise returns
+/// `carried`. The elements are neighbours of `tensor`, of which the first is at `first`.
+Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, ValueRange carried,
+                    Value tensor, ArrayRef<Index> first) {
+  return e.branch(
+      inside,
+      [&] {
+        Values combined;
+        for (auto [n, value] : llvm::enumerate(carried))
+          combined.push_back(
+              combiner.combine(value, combiner.widen(e.read(tensor, elementAfter(first, n)))));
+        return combined;
+      },
+      [&] { return Values(carried); });
+}
+
+Values narrowed(Combiner &combiner, Values values) {
+  for (Value &value : values)
+    value = combiner.narrow(value);
+  return values;
 }
 
 /// The element rule of nn.max_pool and nn.sum_pool: the largest element or the
 /// sum of each window.
-template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
+template <typename Op, ReduceKind kind> struct PoolRule : NeighboursRule<PoolRule<Op, kind>, Op> {
   int64_t getElementCost(Operation *op) const { return cast<Op>(op).getWindow().getTaps(); }
   int64_t getReadsPerElement(Operation *op, unsigned) const {
     Window window = cast<Op>(op).getWindow();
@@ -46,6 +59,7 @@ template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<O
       strides *= stride;
     return std::max<int64_t>(1, window.getTaps() / strides);
   }
+  bool joinsNeighbours(Operation *op) const { return hasNeighbours(cast<Op>(op).getWindow()); }
 
   void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
@@ -56,44 +70,46 @@ template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<O
     });
   }
 
-  Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
+  Values elements(Op op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const {
     RankedTensorType type = typeOf(op.getInput());
     Window window = op.getWindow();
     Combiner combiner(e, kind, type.getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
-      SmallVector<Index> x = inputAt(window, index.positions(), k);
-      return combineWhere(e, combiner, e.allInRange(boundsOf(type, x)), carried[0],
-                          [&] { return e.read(op.getInput(), x); });
+      SmallVector<Index> x = inputAt(window, indices[0].positions(), k);
+      return combineWhere(e, combiner, e.allInRange(boundsOf(type, x)), carried, op.getInput(), x);
     };
-    return combiner.narrow(combiner.reduce(window.kernel, add));
+    return narrowed(combiner, combiner.reduce(window.kernel, indices.size(), add));
   }
 };
 
-struct SumPoolGradRule : ElementRule<SumPoolGradRule, SumPoolGradOp> {
+struct SumPoolGradRule : NeighboursRule<SumPoolGradRule, SumPoolGradOp> {
   int64_t getElementCost(Operation *op) const {
-    return cast<SumPoolGradOp>(op).getWindow().getTaps();
+    return ShapedType::getNumElements(OutputAround::countsOf(cast<SumPoolGradOp>(op).getWindow()));
   }
   int64_t getReadsPerElement(Operation *op, unsigned) const { return getElementCost(op); }
+  bool joinsNeighbours(Operation *op) const {
+    return hasNeighbours(cast<SumPoolGradOp>(op).getWindow());
+  }
 
   void reads(SumPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
-      WindowOfInput output(space, window, index.positions(), k);
-      space.inBranch(!space.areMet(output.bounds(space, typeOf(op.getGrad()))),
+    space.inLoops(OutputAround::countsOf(window), [&](ArrayRef<Index> number) {
+      OutputAround output(space, window, index.positions(), number);
+      space.inBranch(!space.areMet(output.bounds(typeOf(op.getGrad()))),
                      [&] { read(0, elementOf(space, op.getGrad(), output.at)); });
     });
   }
 
-  Value element(SumPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {
+  Values elements(SumPoolGradOp op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const {
     RankedTensorType type = typeOf(op.getGrad());
     Window window = op.getWindow();
     Combiner combiner(e, ReduceKind::sum, type.getElementType());
-    auto add = [&](ArrayRef<Index> k, ValueRange carried) {
-      WindowOfInput output(e, window, index.positions(), k);
-      return combineWhere(e, combiner, e.allInRange(output.bounds(e, type)), carried[0],
-                          [&] { return e.read(op.getGrad(), output.at); });
+    auto add = [&](ArrayRef<Index> number, ValueRange carried) {
+      OutputAround output(e, window, indices[0].positions(), number);
+      return combineWhere(e, combiner, e.allInRange(output.bounds(type)), carried, op.getGrad(),
+                          output.at);
     };
-    return combiner.narrow(combiner.reduce(window.kernel, add));
+    return narrowed(combiner, combiner.reduce(OutputAround::countsOf(window), indices.size(), add));
   }
 };
 

@@ -15,86 +15,106 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Combines `element` over all multi-indices of some extents, in the type of the
-/// accumulator. A long sum of floats is divided into blocks, whose sums are added in f64.
-/// Its rounding error is that of one block (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 4.2).
+/// Combines `elements` over all multi-indices of some extents, in the type of the
+/// accumulator. They are elements of `count` reductions. A long sum of floats is divided into
+/// blocks, whose sums are added in f64. Its rounding error is that of one block (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 4.2).
 class BlockedFold {
 public:
-  BlockedFold(LoopEmitter &e, Combiner &combiner, function_ref<Value(ArrayRef<Index>)> element)
+  BlockedFold(LoopEmitter &e, Combiner &combiner, size_t count,
+              function_ref<Values(ArrayRef<Index>)> elements)
       : kBlock(e.getSumTerms()), e(e), combiner(combiner),
-        total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
+        total(e, ReduceKind::sum, e.builder.getF64Type()), count(count), elements(elements) {}
 
-  Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
+  Values run(ArrayRef<int64_t> extents, bool isFloatSum) {
     if (!isFloatSum || ShapedType::getNumElements(extents) <= kBlock)
       return runBlock(extents, {});
-    Value sum = runBlocks(extents);
-    Type type = combiner.identity().getType();
-    return type == sum.getType() ? sum : e.make<arith::TruncFOp>(type, sum);
+    Values sums = runBlocks(extents);
+    const Type type = combiner.identity().getType();
+    for (Value &sum : sums)
+      if (type != sum.getType())
+        sum = e.make<arith::TruncFOp>(type, sum);
+    return sums;
   }
 
 private:
+  static Values combine(Combiner &by, ValueRange one, ValueRange other) {
+    Values combined;
+    for (auto [x, y] : llvm::zip_equal(one, other))
+      combined.push_back(by.combine(x, y));
+    return combined;
+  }
+
   /// Combines the elements at (outer.., start + i, j, ..) for all multi-indices (i, j,
   /// ..) of `extents`.
-  Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
-    return combiner.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
+  Values runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
+    return combiner.reduce(extents, count, [&](ArrayRef<Index> ivs, ValueRange carried) {
       SmallVector<Index> all(outer);
       llvm::append_range(all, ivs);
       if (start)
         all[outer.size()] = *start + ivs[0];
-      return Values{combiner.combine(carried[0], element(all))};
+      return combine(combiner, carried, elements(all));
     });
   }
 
   /// Adds the sums that `block` returns for 0, .., `blocks` - 1 in f64, one after the
   /// other.
-  Value addUp(int64_t blocks, function_ref<Value(Index)> block) {
-    return e.loop(blocks, total.identity(), [&](Index i, ValueRange carried) {
-      return Values{total.combine(carried[0], block(i))};
-    })[0];
+  Values addUp(int64_t blocks, function_ref<Values(Index)> block) {
+    return e.loop(blocks, Values(count, total.identity()),
+                  [&](Index i, ValueRange carried) { return combine(total, carried, block(i)); });
   }
 
   /// Divides `extents` into blocks, and returns the sum of the blocks in f64.
-  Value runBlocks(ArrayRef<int64_t> extents) {
+  Values runBlocks(ArrayRef<int64_t> extents) {
     int64_t first = extents.front(), inner = ShapedType::getNumElements(extents.drop_front());
     if (inner > kBlock)
       return addUp(first, [&](Index i) {
         outer.push_back(i);
-        Value sum = runBlocks(extents.drop_front());
+        Values sums = runBlocks(extents.drop_front());
         outer.pop_back();
-        return sum;
+        return sums;
       });
     int64_t rounds = kBlock / inner;
     SmallVector<int64_t> block(extents), rest(extents);
     block[0] = rounds;
     rest[0] = first % rounds;
-    Value sum = addUp(first / rounds, [&](Index i) { return widen(runBlock(block, i * rounds)); });
+    Values sums =
+        addUp(first / rounds, [&](Index i) { return widen(runBlock(block, i * rounds)); });
     if (rest[0] == 0)
-      return sum;
+      return sums;
     Index start = e.constant(first - rest[0]);
-    return total.combine(sum, widen(runBlock(rest, start)));
+    return combine(total, sums, widen(runBlock(rest, start)));
   }
 
-  Value widen(Value sum) {
-    Type type = e.builder.getF64Type();
-    return sum.getType() == type ? sum : e.make<arith::ExtFOp>(type, sum);
+  Values widen(Values sums) {
+    const Type type = e.builder.getF64Type();
+    for (Value &sum : sums)
+      if (sum.getType() != type)
+        sum = e.make<arith::ExtFOp>(type, sum);
+    return sums;
   }
 
   const int64_t kBlock;
   LoopEmitter &e;
   Combiner &combiner;
   Combiner total;
-  function_ref<Value(ArrayRef<Index>)> element;
+  size_t count;
+  function_ref<Values(ArrayRef<Index>)> elements;
   SmallVector<Index> outer;
 };
 
-struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
+struct ReduceRule : NeighboursRule<ReduceRule, ReduceOp> {
   int64_t getElementCost(Operation *self) const {
     auto op = cast<ReduceOp>(self);
     int64_t kept = std::max<int64_t>(1, typeOf(op.getResult()).getNumElements());
     return std::max<int64_t>(1, typeOf(op.getInput()).getNumElements() / kept);
   }
   int64_t getReadsPerElement(Operation *, unsigned) const { return 1; }
+  bool joinsNeighbours(Operation *self) const {
+    auto op = cast<ReduceOp>(self);
+    return !op.getDimensions().empty() &&
+           op.getDimensions().back() + 1 < typeOf(op.getInput()).getRank();
+  }
 
   static bool isReduced(ReduceOp op, int64_t dimension) {
     return llvm::is_contained(op.getDimensions(), dimension);
@@ -156,16 +176,24 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
                   [&](ArrayRef<Index> ivs) { read(0, loops.at(op, space, first, ivs)); });
   }
 
-  Value element(ReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
+  Values elements(ReduceOp op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const {
     RankedTensorType type = typeOf(op.getInput());
     Loops loops(op, e);
-    Index first = firstElement(op, e, index);
+    SmallVector<Index> first;
+    for (const ElementIndex &index : indices)
+      first.push_back(firstElement(op, e, index));
     Combiner combiner(e, op.getKind(), type.getElementType());
-    auto element = [&](ArrayRef<Index> ivs) {
-      return combiner.widen(e.read(op.getInput(), loops.at(op, e, first, ivs)));
+    auto terms = [&](ArrayRef<Index> ivs) {
+      Values terms;
+      for (Index own : first)
+        terms.push_back(combiner.widen(e.read(op.getInput(), loops.at(op, e, own, ivs))));
+      return terms;
     };
     bool isFloatSum = op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType());
-    return combiner.narrow(BlockedFold(e, combiner, element).run(loops.extents, isFloatSum));
+    Values made = BlockedFold(e, combiner, first.size(), terms).run(loops.extents, isFloatSum);
+    for (Value &element : made)
+      element = combiner.narrow(element);
+    return made;
   }
 };
 

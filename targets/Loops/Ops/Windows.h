@@ -4,6 +4,8 @@
 #include "dialects/NN/IR/Window.h"
 #include "targets/Loops/LoopEmitter.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace dpc {
 
 /// The position in the input of element `k` of the window of output `y`. It may be
@@ -16,6 +18,75 @@ inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
     x.push_back(y[d + 2] * window.strides[d] + k[d] * window.dilations[d] - window.padLow[d]);
   return x;
 }
+
+/// Whether a window has one element along the last dimension, which is not padding. Windows of
+/// outputs that are neighbours along this dimension then have neighbours as their elements.
+inline bool hasNeighbours(const nn::Window &window) {
+  return window.kernel.back() == 1 && window.strides.back() == 1 && window.padLow.back() == 0 &&
+         window.padHigh.back() == 0;
+}
+
+/// The positions of the element that is `count` elements after `x` along the last dimension.
+inline llvm::SmallVector<LoopEmitter::Index> elementAfter(llvm::ArrayRef<LoopEmitter::Index> x,
+                                                          size_t count) {
+  llvm::SmallVector<LoopEmitter::Index> after(x);
+  after.back() = after.back() + static_cast<int64_t>(count);
+  return after;
+}
+
+/// One of the outputs whose windows may have the input element `x`. Without a dilation, only
+/// ceil(kernel / stride) outputs along a dimension come into question, and only they are numbered.
+struct OutputAround {
+  /// How many outputs are numbered along each spatial dimension.
+  static llvm::SmallVector<int64_t> countsOf(const nn::Window &window) {
+    llvm::SmallVector<int64_t> counts;
+    for (auto [kernel, stride, dilation] :
+         llvm::zip_equal(window.kernel, window.strides, window.dilations))
+      counts.push_back(dilation == 1 ? (kernel + stride - 1) / stride : kernel);
+    return counts;
+  }
+
+  /// The output with the number `number`. Higher numbers have `x` as later elements of their
+  /// windows.
+  OutputAround(IndexSpace &space, const nn::Window &window, llvm::ArrayRef<LoopEmitter::Index> x,
+               llvm::ArrayRef<LoopEmitter::Index> number)
+      : at(x.take_front(2)), window(window) {
+    for (size_t d = 0; d < number.size(); ++d) {
+      const int64_t stride = window.strides[d], dilation = window.dilations[d];
+      const LoopEmitter::Index padded = x[d + 2] + window.padLow[d];
+      const LoopEmitter::Index shifted = dilation == 1 ? padded : padded - number[d] * dilation;
+      rest.push_back(space.mod(shifted, stride));
+      at.push_back(space.floorDiv(shifted, stride));
+      tap.push_back(number[d]);
+      if (dilation == 1) {
+        at.back() = at.back() - number[d];
+        tap.back() = number[d] * stride + rest.back();
+      }
+    }
+  }
+
+  /// The conditions under which the output exists in a tensor of the type `outputs`, and its window
+  /// has `x`.
+  llvm::SmallVector<IndexBound> bounds(mlir::RankedTensorType outputs) const {
+    llvm::SmallVector<IndexBound> bounds;
+    for (size_t d = 0; d < tap.size(); ++d) {
+      if (window.dilations[d] == 1)
+        bounds.push_back({tap[d], window.kernel[d]});
+      else
+        bounds.push_back({rest[d], 1});
+      bounds.push_back({at[d + 2], outputs.getDimSize(d + 2)});
+    }
+    return bounds;
+  }
+
+  llvm::SmallVector<LoopEmitter::Index> at;
+  /// The element of the window that is `x`.
+  llvm::SmallVector<LoopEmitter::Index> tap;
+
+private:
+  const nn::Window &window;
+  llvm::SmallVector<LoopEmitter::Index> rest; // of the division by the stride
+};
 
 /// The output whose window has the input element `x` as its element `k`. For some
 /// `x` and `k` no output has this property.

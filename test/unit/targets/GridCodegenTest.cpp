@@ -304,6 +304,30 @@ TEST_F(GridPtx, BytesAreAccessedTogether) {
   EXPECT_FALSE(has(ptx, "ld.global.u32") || has(ptx, "st.global.u32")) << ptx;
 }
 
+// The loops over windows and over many terms run once for all neighbours of a thread.
+TEST_F(GridPtx, NeighboursShareLoops) {
+  const OpCase pool = {"nn.max_pool %a kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] "
+                       "padHigh [1, 1, 0] dilations [1, 1, 1] : "
+                       "tensor<64x1x32x32x64xf32> -> tensor<64x1x16x16x64xf32>",
+                       {{"64x1x32x32x64xf32"}}};
+  const OpCase grad = {"nn.max_pool_grad %a, %b kernel [3, 3, 1] strides [2, 2, 1] padLow "
+                       "[1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] : "
+                       "tensor<64x1x32x32x64xf32>, tensor<64x1x16x16x64xf32> -> "
+                       "tensor<64x1x32x32x64xf32>",
+                       {{"64x1x32x32x64xf32"}, {"64x1x16x16x64xf32"}}};
+  const OpCase sum = {"%e = nn.exp %a : tensor<64x49x2048xf32> %s = nn.reduce sum %e [1] : "
+                      "tensor<64x49x2048xf32> -> tensor<64x2048xf32> "
+                      "nn.neg %s : tensor<64x2048xf32>",
+                      {{"64x49x2048xf32"}}};
+  for (const OpCase &opCase : {pool, grad, sum}) {
+    const std::string ptx = ptxOf(opCase, "f32");
+    EXPECT_TRUE(has(ptx, "st.global.v4.f32")) << ptx;
+    EXPECT_TRUE(has(ptx, "ld.global.nc.v4.f32") || has(ptx, "ld.global.v4.f32")) << ptx;
+    for (const char *single : {"st.global.f32", "ld.global.f32", "ld.global.nc.f32"})
+      EXPECT_FALSE(has(ptx, single)) << ptx;
+  }
+}
+
 // Neighbours of 16 bytes of the widest tensor leave no gaps between the accesses of a warp.
 TEST_F(GridPtx, AccessesLeaveNoGaps) {
   const std::string ptx = ptxOf({"%e = nn.neg %a : tensor<1024x1024xf32> nn.convert %e : "

@@ -800,6 +800,19 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%e = nn.mul %a, %b : tensor<67x39xf64> %p = nn.mul %e, %c : tensor<67x39xf64>
         %s = nn.reduce sum %e [0] : tensor<67x39xf64> -> tensor<39xf64> %t = nn.reduce sum %p [0] : tensor<67x39xf64> -> tensor<39xf64>
         "test.yield"(%e, %s, %t) : (tensor<67x39xf64>, tensor<39xf64>, tensor<39xf64>) -> ())", {{"67x39xf64"}, {"67x39xf64"}, {"67x39xf64"}}},
+    // Threads that compute neighbours in the same loops and branches: windows over positions whose channels are neighbours, with ties and
+    // dilations, and reductions under formulas.
+    {R"(nn.max_pool %a kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] : tensor<4x1x15x17x256xf64> ->
+        tensor<4x1x8x9x256xf64>)", {{"4x1x15x17x256xf64"}}},
+    {R"(nn.max_pool_grad %a, %b kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] :
+        tensor<2x1x15x17x256xf64>, tensor<2x1x8x9x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x15x17x256xf64", 0, 3}, {"2x1x8x9x256xf64"}}},
+    {R"(nn.max_pool_grad %a, %b kernel [5, 4, 1] strides [3, 1, 1] padLow [2, 1, 0] padHigh [1, 2, 0] dilations [1, 2, 1] :
+        tensor<2x1x15x17x256xf64>, tensor<2x1x5x14x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x15x17x256xf64", 0, 3}, {"2x1x5x14x256xf64"}}},
+    {R"(nn.sum_pool_grad %a kernel [3, 2, 1] strides [2, 1, 1] padLow [1, 0, 0] padHigh [1, 1, 0] dilations [1, 2, 1] : tensor<2x1x8x16x256xf64> ->
+        tensor<2x1x15x17x256xf64>)", {{"2x1x8x16x256xf64"}}},
+    {R"(%s = nn.reduce sum %a [1] : tensor<16x49x4096xf64> -> tensor<16x4096xf64> %m = nn.reduce max %a [1] : tensor<16x49x4096xf64> ->
+        tensor<16x4096xf64> %n = nn.neg %s : tensor<16x4096xf64> %p = nn.mul %n, %b : tensor<16x4096xf64> %q = nn.add %m, %p : tensor<16x4096xf64>
+        "test.yield"(%p, %q) : (tensor<16x4096xf64>, tensor<16x4096xf64>) -> ())", {{"16x49x4096xf64"}, {"16x4096xf64"}}},
 };
 // clang-format on
 

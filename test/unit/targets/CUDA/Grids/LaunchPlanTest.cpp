@@ -217,8 +217,9 @@ TEST_F(LaunchPlanTest, TeamsDoManyReductions) {
   EXPECT_EQ(plan.launches[0].teams, 1);
 }
 
-// So it does with neighbouring sums of few terms, unless the terms of one sum are the neighbours.
-TEST_F(LaunchPlanTest, NeighbouringSumsOfFewTerms) {
+// So it does with neighbouring sums and windows, unless the terms of one of them are the neighbours.
+// If other ops move the sums, LLVM must unroll the loops over their terms, so there must be few.
+TEST_F(LaunchPlanTest, NeighbouringSums) {
   auto elements = [&](const std::string &shape, const std::string &op, const std::string &result) {
     const std::string all = "tensor<" + shape + "xf32>";
     read(shape,
@@ -228,7 +229,23 @@ TEST_F(LaunchPlanTest, NeighbouringSumsOfFewTerms) {
     return plan.launches[0].getPieces(0).elements;
   };
   EXPECT_EQ(elements("16x1048576", "reduce sum %e [0]", "1048576"), 4);
-  EXPECT_EQ(elements("17x1048576", "reduce sum %e [0]", "1048576"), 1);
+  EXPECT_EQ(elements("49x1048576", "reduce sum %e [0]", "1048576"), 4);
+  EXPECT_EQ(elements("49x16384", "reduce sum %e [0]", "16384"), 1);
+  for (auto [terms, pieces] : {std::pair(16, 4), std::pair(17, 1)}) {
+    const std::string all = "tensor<" + std::to_string(terms) + "x1048576xf32>";
+    read(std::to_string(terms) + "x1048576",
+         "%e = nn.reduce sum %a [0] : " + all +
+             " -> tensor<1048576xf32> "
+             "%r = nn.reverse %e [0] : tensor<1048576xf32>",
+         "1048576x");
+    EXPECT_EQ(plan.launches.back().getPieces(0).elements, pieces);
+  }
+  auto pool = [](int last) {
+    return "max_pool %e kernel [2, " + std::to_string(last) + "] strides [2, 1] padLow [0, 0] " +
+           "padHigh [0, 0] dilations [1, 1]";
+  };
+  EXPECT_EQ(elements("1x1x128x16384", pool(1), "1x1x64x16384"), 4);
+  EXPECT_EQ(elements("1x1x128x16385", pool(2), "1x1x64x16384"), 1);
   EXPECT_EQ(elements("1048576x4", "reduce sum %e [1]", "1048576"), 1);
   EXPECT_EQ(elements("1x1x2097152",
                      "max_pool %e kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]",
