@@ -175,17 +175,35 @@ private:
       batch.join();
   }
 
+  /// Whether `value` is an argument of the function, or a view of one.
+  static bool isArgument(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (getFusionKind(op) != FusionKind::view)
+        return false;
+      value = op->getOperand(0);
+    }
+    return true;
+  }
+
   /// Whether a kernel that computes nothing but elements may run beside its neighbours. All its
   /// large operands are arguments of the function, so that their memory becomes free at no earlier
   /// time without the others.
   static bool mayJoinNeighbours(KernelOp kernel) {
     return kernel.getNumResults() > 0 && elementsOf(kernel.getResult(0)) > 1 &&
            isElementwise(kernel) && llvm::all_of(kernel.getInputs(), [](Value input) {
-             return isa<BlockArgument>(input) || elementsOf(input) <= kFewElements;
+             return isArgument(input) || elementsOf(input) <= kFewElements;
            });
   }
 
-  /// Joins elementwise kernels with nothing between them but views.
+  /// Whether kernels before `op` may run after it: it needs only arguments of the function, so it
+  /// does not have to run early.
+  static bool mayRunFirst(Operation *op) {
+    return isa<ConstantOp>(op) || getFusionKind(op) == FusionKind::view ||
+           (isa<KernelOp>(op) && llvm::all_of(op->getOperands(), isArgument));
+  }
+
+  /// Joins elementwise kernels with nothing between them but views and kernels that change the
+  /// layout of arguments.
   void joinNeighbours(Block &block) {
     Batch batch;
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -195,7 +213,7 @@ private:
             (batch.getSize() == most || !batch.fits(kernel) || !batch.isBeforeReaders(kernel)))
           batch.join();
         batch.add(kernel);
-      } else if (getFusionKind(&op) != FusionKind::view && !isa<ConstantOp>(op)) {
+      } else if (!mayRunFirst(&op)) {
         batch.join();
       }
     }

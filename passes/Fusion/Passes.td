@@ -107,10 +107,11 @@ def JoinKernels : Pass<"dpc-join-kernels", "mlir::func::FuncOp"> {
     On a device, a launch takes longer than the update of a bias. If the target computes several
     small kernels faster as one (Target::getJoinedKernels), the pass joins
 
-    - updates (nn.update) of at most 2^16 elements. The joined kernel takes the place of the last
+    - updates (nn.update) of at most 2^18 elements. The joined kernel takes the place of the last
       one, if no op reads the result of another one before.
     - elementwise kernels that follow each other, e.g. the conversions of all weights to 16 bits.
-      Their operands have few elements or are arguments of the function.
+      Their operands have few elements or are arguments of the function. Kernels between them need
+      only arguments, too, e.g. transpositions of weights.
 
     No kernel of a joined one reads a result of another. The attribute `nn.joined` has the number of
     results of each of them, and `nn.updates` marks joined updates.

@@ -102,3 +102,43 @@ func.func @neighbours(%x: tensor<300000xf32>, %y: tensor<4xf32>) -> (tensor<3000
   } -> tensor<4xbf16>
   return %2, %3 : tensor<300000xbf16>, tensor<4xbf16>
 }
+
+// A kernel between them that needs only an argument may run first, and an operand may be a view of
+// an argument. A kernel that reads a result ends the row.
+// CHECK-LABEL: @around_a_transposition
+// CHECK: nn.transpose
+// CHECK: nn.kernel(%arg0, %{{.*}} :
+// CHECK-SAME: nn.joined = array<i64: 1, 1>}
+// CHECK: nn.dot
+// CHECK: nn.kernel(%arg0 :
+// CHECK-NOT: nn.joined
+func.func @around_a_transposition(%x: tensor<600x600xf32>, %y: tensor<360000xf32>)
+    -> (tensor<600x600xf32>, tensor<600x600xbf16>, tensor<600x600xbf16>) {
+  %0 = nn.kernel (%x : tensor<600x600xf32>) {
+  ^bb0(%xi: tensor<600x600xf32>):
+    %e = nn.convert %xi : tensor<600x600xf32> -> tensor<600x600xbf16>
+    nn.yield %e : tensor<600x600xbf16>
+  } -> tensor<600x600xbf16>
+  %1 = nn.kernel (%x : tensor<600x600xf32>) {
+  ^bb0(%xi: tensor<600x600xf32>):
+    %e = nn.transpose %xi [1, 0] : tensor<600x600xf32> -> tensor<600x600xf32>
+    nn.yield %e : tensor<600x600xf32>
+  } -> tensor<600x600xf32>
+  %v = nn.reshape %y : tensor<360000xf32> -> tensor<600x600xf32>
+  %2 = nn.kernel (%v : tensor<600x600xf32>) {
+  ^bb0(%xi: tensor<600x600xf32>):
+    %e = nn.convert %xi : tensor<600x600xf32> -> tensor<600x600xbf16>
+    nn.yield %e : tensor<600x600xbf16>
+  } -> tensor<600x600xbf16>
+  %3 = nn.kernel (%0, %2 : tensor<600x600xbf16>, tensor<600x600xbf16>) {
+  ^bb0(%xi: tensor<600x600xbf16>, %yi: tensor<600x600xbf16>):
+    %e = nn.dot %xi, %yi contract [1] [0] : tensor<600x600xbf16>, tensor<600x600xbf16> -> tensor<600x600xbf16>
+    nn.yield %e : tensor<600x600xbf16>
+  } -> tensor<600x600xbf16>
+  %4 = nn.kernel (%x : tensor<600x600xf32>) {
+  ^bb0(%xi: tensor<600x600xf32>):
+    %e = nn.convert %xi : tensor<600x600xf32> -> tensor<600x600xbf16>
+    nn.yield %e : tensor<600x600xbf16>
+  } -> tensor<600x600xbf16>
+  return %1, %3, %4 : tensor<600x600xf32>, tensor<600x600xbf16>, tensor<600x600xbf16>
+}
