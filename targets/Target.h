@@ -195,6 +195,12 @@ public:
   /// The form in which the target computes the results of `op` in a kernel.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
+  /// Builds ops that compute the results of the composite `op` (DecomposableOpInterface), and returns
+  /// their results. A target may choose ops that its kernels compute faster. Up to rounding, the
+  /// results are the same.
+  virtual llvm::SmallVector<mlir::Value> decompose(mlir::Operation *op,
+                                                   mlir::OpBuilder &builder) const = 0;
+
   /// Whether a kernel's loops over rows can compute the result of `reduction` and then ops that
   /// read it, although a row is not consecutive in memory. An example is the sum over a channel
   /// of a batch.

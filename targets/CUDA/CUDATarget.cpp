@@ -4,6 +4,7 @@
 #include "targets/CUDA/CUDATarget.h"
 
 #include "dialects/NN/IR/Attention.h"
+#include "dialects/NN/IR/Normalization.h"
 #include "targets/CUDA/Assemble.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Grids/GridFunction.h"
@@ -56,6 +57,13 @@ public:
     if (GridFillOpInterface rule = payingGridFill(op))
       return rule.givesFinalElements() ? OpForm::tiles : OpForm::whole;
     return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
+  }
+
+  SmallVector<Value> decompose(Operation *op, OpBuilder &builder) const override {
+    if (auto norm = dyn_cast<nn::NormalizeOp>(op))
+      if (std::optional<SmallVector<Value>> results = normalizeInOnePass(norm, builder))
+        return *results;
+    return LoopTarget::decompose(op, builder);
   }
 
   // A block of threads adds up the elements of its rows, and a second launch adds up the blocks.

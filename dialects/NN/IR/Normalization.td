@@ -57,8 +57,8 @@ def NN_NormalizeOp : NN_Op<"normalize", [
   let summary = "Shifts and scales to mean 0 and variance 1";
   let description = [{
     The op normalises groups of N elements along `dimensions`. `mean` is the mean of a
-    group. `variance` is the mean of (x - mean)^2: the population variance, computed in
-    a second pass. The result is (x - mean) / sqrt(variance + epsilon). With
+    group. `variance` is the mean of (x - mean)^2: the population variance. It is computed
+    in a second pass, or beside the mean in f64 if x is narrower. The result is (x - mean) / sqrt(variance + epsilon). With
     `uncentered`, the mean is not subtracted, and `variance` is the mean of x^2 (RMS
     norm); the result `mean` is still the mean. The op has no scale and bias: layer,
     RMS, instance, group and batch normalisation have separate ops for them.

@@ -14,12 +14,12 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
-                         function_ref<Value(size_t, Index result, Index term)> read,
+                         function_ref<Value(size_t, Index result, Index first, int64_t after)> read,
                          function_ref<void(size_t, Index share, Index result, Value total)> take,
                          function_ref<void(ArrayRef<Index> results)> finish) {
   Combiner combiner(e, terms.kind, terms.type);
   const int64_t lanes = terms.lanes, wide = terms.wide, pieces = terms.inner / wide,
-                count = terms.count, threads = LaunchPlan::kMaxThreads / lanes,
+                count = terms.count / terms.run, threads = LaunchPlan::kMaxThreads / lanes,
                 share = llvm::alignTo(llvm::divideCeil(count, terms.shares), threads),
                 rounds = share / threads, columnTiles = llvm::divideCeil(pieces, lanes);
   e.forEachBlock({terms.shares, terms.outer, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
@@ -30,7 +30,7 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
     // A thread has the neighbours of one reduction after those of another.
     const auto neighbours = static_cast<size_t>(wide);
     auto resultOf = [&](size_t n) { return result + static_cast<int64_t>(n % neighbours); };
-    // Compute the number of terms of this thread.
+    // Compute the number of runs of this thread.
     Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
     if (share * terms.shares != count) {
       Value left = e.materialize(e.constant(count + threads - 1) - first);
@@ -45,10 +45,11 @@ void dpc::combineDivided(GridEmitter &e, const DividedTerms &terms,
       const Values identities(static_cast<size_t>(terms.reductions * wide), combiner.identity());
       mine = e.loopBetween(none, own, rounds, identities, [&](Index round, ValueRange carried) {
         Value number = e.materialize(first + round * threads);
-        const Index term = e.bind(number, 0, count - 1);
-        Values next;
-        for (auto [n, before] : llvm::enumerate(carried))
-          next.push_back(combiner.combine(before, read(n / neighbours, resultOf(n), term)));
+        const Index term = e.bind(number, 0, count - 1) * terms.run;
+        Values next(carried);
+        for (int64_t after = 0; after < terms.run; ++after)
+          for (auto [n, value] : llvm::enumerate(next))
+            value = combiner.combine(value, read(n / neighbours, resultOf(n), term, after));
         return next;
       });
     });

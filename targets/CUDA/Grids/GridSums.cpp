@@ -123,7 +123,7 @@ void GridEmitter::emitSums(unsigned ordinal) {
         *this,
         {nn::ReduceKind::sum, total, /*shares=*/1, outer, columns, ColumnSums::kColumnsPerBlock,
          blocks},
-        [&](size_t, Index result, Index part) { return read(result, part); },
+        [&](size_t, Index result, Index part, int64_t) { return read(result, part); },
         [&](size_t, Index share, Index result, Value made) { take(share, result, made); });
   });
 }

@@ -1,10 +1,18 @@
 #ifndef DPC_TARGETS_CUDA_OPS_OPS_H
 #define DPC_TARGETS_CUDA_OPS_OPS_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
 
 namespace dpc {
+
+namespace nn {
+class NormalizeOp;
+} // namespace nn
 
 /// Attaches the grid fill rules (GridFillOpInterface) of all nn ops that have
 /// one.
@@ -17,6 +25,12 @@ void attachAttentionGradGridFill(mlir::MLIRContext &context);
 void attachContractionGridFills(mlir::MLIRContext &context);
 void attachConvolutionGridFills(mlir::MLIRContext &context);
 void attachReductionGridFill(mlir::MLIRContext &context);
+
+/// Decomposes `op` such that the sums for the mean and the variance read the operand together, if
+/// grid fill rules compute the sums from memory. std::nullopt if they do not, or if the variance
+/// would lose bits: nn.normalize's own decomposition is better then.
+std::optional<llvm::SmallVector<mlir::Value>> normalizeInOnePass(nn::NormalizeOp op,
+                                                                 mlir::OpBuilder &builder);
 
 } // namespace dpc
 

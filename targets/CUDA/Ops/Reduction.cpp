@@ -14,6 +14,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -33,7 +35,7 @@ static const int64_t kNeighbours = 8, kColumnTerms = 64;
 static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
 /// The number of blocks that keep a device busy, and the number of terms that are
 /// worth a thread.
-static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
+static const int64_t kEnoughBlocks = 512, kThreadTerms = 16;
 /// The bytes of a line of memory and of the widest access, and the most neighbours of a thread.
 static const int64_t kLineBytes = 128, kAccessBytes = 16, kMostNeighbours = 8;
 /// The bytes of the largest accumulator, and the most shared memory in which threads combine them.
@@ -44,8 +46,8 @@ namespace {
 /// A reduction whose work is divided among blocks and threads. A block computes
 /// some neighbouring results, with several threads for the terms of each. Unless
 /// the innermost dimension is reduced, `inner` neighbours in memory are terms of
-/// neighbouring results, and a thread adds up as many as one access loads. If there are few
-/// results, several blocks share the terms of each, and a second launch combines their partial
+/// neighbouring results, and a thread adds up as many as one access loads. If it is reduced, a
+/// thread adds up such a run of terms of one result. If there are few results, several blocks share the terms of each, and a second launch combines their partial
 /// results.
 class DividedReduction {
 public:
@@ -57,6 +59,8 @@ public:
       inner *= extent;
     const int64_t bytes = bytesInMemory(op.getInput());
     wide = std::min(kAccessBytes / bytes, kMostNeighbours);
+    if (inner == 1 && last >= 0)
+      run = std::gcd(wide, type.getShape().back());
     while (inner % wide != 0)
       wide /= 2;
     const int64_t line = wide > 1 ? kLineBytes / (wide * bytes) : LaunchPlan::kWarp;
@@ -119,19 +123,18 @@ private:
                ? Float64Type::get(op->getContext())
                : type.getElementType();
   }
-  SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
+  SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term, int64_t after) const;
   DividedTerms divided(int64_t shares, int64_t count, size_t reductions) const {
-    return {op.getKind(),    totalType(), shares,
-            results / inner, inner,       lanes,
-            count,           wide,        static_cast<int64_t>(reductions)};
+    return {op.getKind(), totalType(), shares, results / inner, inner,
+            lanes,        count,       wide,   /*run=*/1,       static_cast<int64_t>(reductions)};
   }
 
   mutable ReduceOp op; // mutable because MLIR's accessors of ops are not const
   RankedTensorType type;
   int64_t results, terms, inner = 1;
   /// A block computes `lanes` x `wide` neighbouring results, with `wide` per thread. `parts` blocks
-  /// share the terms of each result.
-  int64_t lanes = 1, wide = 1, parts = 1;
+  /// share the terms of each result. A thread adds up `run` neighbouring terms.
+  int64_t lanes = 1, wide = 1, run = 1, parts = 1;
 };
 
 // If sums must keep their order, one thread computes each result.
@@ -154,8 +157,10 @@ int64_t DividedReduction::getScratchBytes() const {
          static_cast<int64_t>(llvm::divideCeil(partial.getIntOrFloatBitWidth(), 8));
 }
 
-/// The position in the operand of term `term` of result `result`.
-SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index term) const {
+/// The position in the operand of the term `after` of a run. The run begins with term `term` of
+/// result `result`.
+SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index term,
+                                             int64_t after) const {
   SmallVector<int64_t> kept, reduced(op.getDimensions());
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (!llvm::is_contained(reduced, d))
@@ -168,6 +173,13 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   };
   put(kept, result);
   put(reduced, term);
+  if (run > 1) {
+    // A variable of its own, so that the addresses of a run differ by a constant.
+    Index &position = place[reduced.back()];
+    const Index quotient = e.bind(e.materialize(IndexSpace::exactQuotient(position, run)), 0,
+                                  type.getDimSize(reduced.back()) / run - 1);
+    position = quotient * run + after;
+  }
   return place;
 }
 
@@ -193,15 +205,18 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase, ArrayRef<Operatio
   if (phase.number > 0)
     return combineDivided(
         e, divided(1, parts, ops.size()),
-        [&](size_t number, Index result, Index part) {
+        [&](size_t number, Index result, Index part, int64_t) {
           return e.loadAt(e.phaseScratch, partial, placeOfPart(number, part, result));
         },
         [&](size_t number, Index, Index result, Value made) { store(number, result, made); },
         finishAll);
+  DividedTerms all = divided(parts, terms, ops.size());
+  all.run = run;
   combineDivided(
-      e, divided(parts, terms, ops.size()),
-      [&](size_t number, Index result, Index term) {
-        Value made = element.widen(e.read(ops[number]->getOperand(0), placeOf(e, result, term)));
+      e, all,
+      [&](size_t number, Index result, Index term, int64_t after) {
+        Value made =
+            element.widen(e.read(ops[number]->getOperand(0), placeOf(e, result, term, after)));
         return partial == widened ? made : e.make<arith::ExtFOp>(partial, made);
       },
       [&](size_t number, Index part, Index result, Value made) {

@@ -95,7 +95,7 @@ void KernelGraph::decompose() {
     }
     Operation *before = op->getPrevNode();
     OpBuilder builder(op);
-    SmallVector<Value> values = cast<DecomposableOpInterface>(op).decompose(builder);
+    SmallVector<Value> values = target.decompose(op, builder);
     op->replaceAllUsesWith(values);
     op->erase();
     // The decomposition may have composites, so visit its ops too.

@@ -18,6 +18,10 @@ void LoopTarget::registerDialects(DialectRegistry &registry) const {
   registerLoopRules(registry);
 }
 
+SmallVector<Value> LoopTarget::decompose(Operation *op, OpBuilder &builder) const {
+  return cast<DecomposableOpInterface>(op).decompose(builder);
+}
+
 OpForm LoopTarget::getForm(Operation *op) const {
   if (isa<FillOpInterface>(op))
     return OpForm::whole;

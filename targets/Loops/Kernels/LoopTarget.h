@@ -16,6 +16,9 @@ public:
   /// The form of an op by the rules that all loop targets share.
   OpForm getForm(mlir::Operation *op) const override;
 
+  llvm::SmallVector<mlir::Value> decompose(mlir::Operation *op,
+                                           mlir::OpBuilder &builder) const override;
+
   mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
                                               const CodeOptions &options) const override;
   mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,

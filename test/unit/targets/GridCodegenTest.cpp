@@ -328,6 +328,25 @@ TEST_F(GridPtx, NeighboursShareLoops) {
   }
 }
 
+// A thread adds up runs of neighbouring terms of a sum that several blocks share. The sums for the
+// mean and the variance of a normalization read their operand once, both in f64.
+TEST_F(GridPtx, MeanAndVarianceReadOnce) {
+  const OpCase rows = {"nn.normalize %a [0, 2, 3] epsilon 1.0e-5 : tensor<16x8x56x56xf32> -> "
+                       "tensor<16x8x56x56xf32>, tensor<8xf32>, tensor<8xf32>",
+                       {{"16x8x56x56xf32"}}};
+  const OpCase columns = {"nn.normalize %a [0, 1, 2] epsilon 1.0e-5 : tensor<16x56x56x64xf32> -> "
+                          "tensor<16x56x56x64xf32>, tensor<64xf32>, tensor<64xf32>",
+                          {{"16x56x56x64xf32"}}};
+  for (const OpCase &opCase : {rows, columns}) {
+    const std::string ptx = ptxOf(opCase, "f32");
+    // One launch reads the operand for the sums, and one for the result.
+    for (const char *single : {"ld.global.f32", "ld.global.v2.f32"})
+      EXPECT_FALSE(has(ptx, single)) << ptx;
+    EXPECT_EQ(StringRef(ptx).count("ld.global.v4.f32"), 2u) << ptx;
+    EXPECT_TRUE(has(ptx, "mul.rn.f64") || has(ptx, "fma.rn.f64")) << ptx;
+  }
+}
+
 // Neighbours of 16 bytes of the widest tensor leave no gaps between the accesses of a warp.
 TEST_F(GridPtx, AccessesLeaveNoGaps) {
   const std::string ptx = ptxOf({"%e = nn.neg %a : tensor<1024x1024xf32> nn.convert %e : "

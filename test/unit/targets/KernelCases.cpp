@@ -813,6 +813,13 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%s = nn.reduce sum %a [1] : tensor<16x49x4096xf64> -> tensor<16x4096xf64> %m = nn.reduce max %a [1] : tensor<16x49x4096xf64> ->
         tensor<16x4096xf64> %n = nn.neg %s : tensor<16x4096xf64> %p = nn.mul %n, %b : tensor<16x4096xf64> %q = nn.add %m, %p : tensor<16x4096xf64>
         "test.yield"(%p, %q) : (tensor<16x4096xf64>, tensor<16x4096xf64>) -> ())", {{"16x49x4096xf64"}, {"16x4096xf64"}}},
+    // Normalizations over rows and columns in memory, with a mean of many deviations: a run of terms per thread, and single terms.
+    {R"(%y, %m, %v = nn.normalize %a [0, 2, 3] epsilon 1.0e-5 : tensor<6x5x48x64xf64> -> tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>
+        "test.yield"(%y, %m, %v) : (tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>) -> ())", {{"6x5x48x64xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [0, 2] epsilon 1.0e-5 : tensor<3x5x4097xf64> -> tensor<3x5x4097xf64>, tensor<5xf64>, tensor<5xf64>
+        "test.yield"(%m, %v) : (tensor<5xf64>, tensor<5xf64>) -> ())", {{"3x5x4097xf64", 1000, 1001}}},
+    {R"(%y, %m, %v = nn.normalize %a [0] epsilon 1.0e-5 : tensor<3000x24xf64> -> tensor<3000x24xf64>, tensor<24xf64>, tensor<24xf64>
+        "test.yield"(%m, %v) : (tensor<24xf64>, tensor<24xf64>) -> ())", {{"3000x24xf64", 1000, 1001}}},
 };
 // clang-format on
 

@@ -388,7 +388,7 @@ TEST_F(LaunchPlanTest, SumsInParts) {
 
   read("5000x300", "%r = nn.reduce sum %a [0] : tensor<5000x300xf32> -> tensor<300xf32>", "300x");
   ASSERT_EQ(plan.launches.size(), 2u);
-  EXPECT_EQ(plan.launches[0].blocks, 10 * 26);
+  EXPECT_EQ(plan.launches[0].blocks, 10 * 39);
   EXPECT_EQ(plan.launches[1].blocks, 10);
   // One launch where sums keep their order: a thread each.
   const LaunchPlanOptions ordered{{}, /*keepsOrder=*/true};
