@@ -112,14 +112,16 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
         neighbours != 1 && (neighbours != pieces.elements || pieces.end))
       return planError("launch {0} has no pieces of {1} columns", number, neighbours);
   }
-  if (launch.kind == Launch::Kind::squares) {
-    const LoopNest &nest = group.stages[0].nest;
-    if (group.isFilled || group.rows.count != 1 || !nest.strided)
-      return planError("launch {0} is one of squares, and transposes nothing", number);
-    if (int64_t squares = Squares(nest).getTotal();
-        launch.blocks != squares || launch.threads != Squares::kSide * Squares::kSide)
-      return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
-                       launch.blocks, launch.threads, squares);
+  if ((launch.kind == Launch::Kind::boxes) != launch.boxes.has_value() ||
+      (launch.boxes && (group.isFilled || group.rows.count != 1)))
+    return planError("launch {0} has boxes, and is not one of boxes", number);
+  if (launch.boxes) {
+    if (llvm::Error error = launch.boxes->verify(group.stages[0]))
+      return error;
+    if (launch.blocks != launch.boxes->countBlocks() ||
+        launch.threads != launch.boxes->countThreads())
+      return planError("launch {0} has {1} blocks of {2} threads for {3} boxes", number,
+                       launch.blocks, launch.threads, launch.boxes->countBlocks());
   }
   if (!launch.pieces.empty() && launch.pieces.size() != group.stages.size())
     return planError("launch {0} has pieces of {1} of {2} stages", number, launch.pieces.size(),

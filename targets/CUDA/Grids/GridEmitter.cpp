@@ -185,8 +185,6 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
     });
     return;
   }
-  if (launch->kind == Launch::Kind::squares)
-    return forEachOfSquare(nest, body);
   forEach(nest.extents, body);
 }
 
@@ -195,6 +193,8 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
 /// complete piece of a row are pieces of their own.
 void GridEmitter::forEachPiece(const LoopNest &nest,
                                function_ref<void(ArrayRef<Index>, int64_t)> body) {
+  if (launch->kind == Launch::Kind::boxes)
+    return forEachPieceOfBox(nest, body);
   const Launch::Pieces of = launch->getPieces(getStage());
   const int64_t lanes = of.elements;
   if (lanes == 1)
@@ -216,28 +216,6 @@ void GridEmitter::forEachPiece(const LoopNest &nest,
     SmallVector<Index> own(index);
     own.back() = own.back() * ofRest + begin;
     body(own, ofRest);
-  });
-}
-
-/// A warp computes 4 x 8 elements. If elements have 4 bytes, a warp writes complete
-/// sectors of memory (32 bytes), and reads halves of sectors. Another warp of the
-/// block reads the other halves.
-void GridEmitter::forEachOfSquare(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
-  SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
-  const Index lane = mod(thread, 32), warp = floorDiv(thread, 32);
-  const std::pair<size_t, Index> places[] = {
-      {*nest.strided, floorDiv(lane, 8) + floorDiv(warp, 2) * 4},
-      {nest.extents.size() - 1, mod(lane, 8) + mod(warp, 2) * 8}};
-  Value isThere;
-  for (auto [loop, place] : places) {
-    index[loop] = index[loop] * Squares::kSide + place;
-    isThere = both(isThere, inRange(index[loop], 0, nest.extents[loop]));
-  }
-  when(isThere, [&] {
-    llvm::SaveAndRestore inside(level, Level::thread);
-    for (auto [loop, place] : places)
-      index[loop] = bind(materialize(index[loop]), 0, nest.extents[loop] - 1);
-    body(index);
   });
 }
 

@@ -121,6 +121,7 @@ protected:
       llvm::ArrayRef<int64_t> shape,
       llvm::function_ref<void(llvm::ArrayRef<llvm::SmallVector<Index>>)> body) override;
   void endStage() override;
+  mlir::Value compute(mlir::Value tensor, const ElementIndex &index) override;
   void useElements(llvm::ArrayRef<Index> numbers,
                    llvm::function_ref<mlir::Value(mlir::Value, size_t)> elementOf) override;
   void storeTo(const Buffer &buffer, mlir::Value element, Index number) override;
@@ -139,7 +140,14 @@ private:
   void forEachRowOfBlock(int64_t rows, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
   void forEachTeam(int64_t elements, llvm::function_ref<void(Index)> body);
-  void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  void forEachPieceOfBox(const LoopNest &nest,
+                         llvm::function_ref<void(llvm::ArrayRef<Index>, int64_t)> body);
+  mlir::Value gather(const BoxPlan::Gathered &value, llvm::ArrayRef<Index> box);
+  Index placeOf(const BoxPlan::Gathered &value, llvm::ArrayRef<Index> at, mlir::Type type);
+  void dealBox(const BoxPlan::Sweep &sweep, llvm::ArrayRef<Index> box,
+               llvm::function_ref<void(llvm::ArrayRef<Index> position, Index inRun,
+                                       llvm::ArrayRef<llvm::SmallVector<Index>> inBox)>
+                   body);
   Values combineTeam(mlir::ValueRange mine,
                      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   Values combineWarp(mlir::ValueRange mine,
@@ -164,6 +172,9 @@ private:
   /// bytes.
   llvm::DenseMap<int64_t, mlir::Value> slots;
   unsigned sharedBuffers = 0;
+  /// The elements of a box that are in shared memory, by their value and the key of their number:
+  /// the address, and the number of the element there.
+  llvm::DenseMap<std::pair<mlir::Value, const void *>, std::pair<mlir::Value, Index>> gathered;
   /// The accumulators of the block's sums over columns: those of the first sum, then those of the
   /// second, and so on.
   mlir::Value columnTotals;

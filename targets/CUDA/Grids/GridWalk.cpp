@@ -163,19 +163,15 @@ void GridWalk::visitUses(Index number) {
 void GridWalk::forEachElement(const LoopNest &nest, Body body) {
   if (level == Level::block && launch->together[getStage()])
     return loops(nest.extents, body);
-  if (launch->kind == Launch::Kind::squares)
-    return forEachOfSquare(nest, body);
+  if (launch->kind == Launch::Kind::boxes)
+    return forEachOfBox(nest, body);
   forEach(nest.extents, body);
 }
 
-void GridWalk::forEachOfSquare(const LoopNest &nest, Body body) {
-  SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
-  scoped([&] {
-    llvm::SaveAndRestore inside(level, Level::thread);
-    for (size_t loop : {size_t(*nest.strided), nest.extents.size() - 1})
-      index[loop] = variable(0, nest.extents[loop] - 1);
-    body(index);
-  });
+/// The elements that a block gathers are those that its results need, so no access is missing here.
+void GridWalk::forEachOfBox(const LoopNest &nest, Body body) {
+  llvm::SaveAndRestore inside(level, Level::thread);
+  loops(nest.extents, body);
 }
 
 void GridWalk::inLoops(ArrayRef<int64_t> shape, Body body) {

@@ -34,7 +34,7 @@ private:
   llvm::SmallVector<Index> positionsOf(Index number, llvm::ArrayRef<int64_t> shape);
   void dealToBlock(int64_t count, llvm::function_ref<void(Index)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
-  void forEachOfSquare(const LoopNest &nest, Body body);
+  void forEachOfBox(const LoopNest &nest, Body body);
 
   const Launch *launch = nullptr;
   Level level = Level::grid;

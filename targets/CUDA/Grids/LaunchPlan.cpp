@@ -194,17 +194,6 @@ static int64_t threadsFor(int64_t work) {
                              LaunchPlan::kMaxThreads);
 }
 
-Squares::Squares(const LoopNest &nest) : counts(nest.extents) {
-  for (int64_t *count : {&counts[*nest.strided], &counts.back()})
-    *count = llvm::divideCeil(*count, kSide);
-}
-
-/// Whether a nest is large enough in both directions to be divided into squares.
-static bool hasSquares(const LoopNest &nest) {
-  return nest.strided && nest.extents[*nest.strided] >= Squares::kSide &&
-         nest.extents.back() >= Squares::kSide;
-}
-
 //===----------------------------------------------------------------------===//
 // Planning
 //===----------------------------------------------------------------------===//
@@ -544,8 +533,8 @@ private:
     const int64_t threads = kEnoughThreads / std::min(longest, kTermsUnderWay);
     Launch::Pieces pieces = piecesOf(stage, group.stages[0].nest, {}, threads);
     if (!isLong || (elements >= enough && !sharesTerms)) {
-      if (hasSquares(group.stages[0].nest))
-        return addSquares(group);
+      if (std::optional<BoxPlan> boxes = planBoxes(graph, group.stages[0]))
+        return addBoxes(group, *boxes);
       // Each thread of the grid has one piece, so all pieces are complete.
       pieces.terms = 1;
       while (pieces.elements > 1 && group.stages[0].nest.extents.back() % pieces.elements != 0)
@@ -592,10 +581,10 @@ private:
     result.launches.push_back({Launch::Kind::elements, group, blocks, threads});
   }
 
-  void addSquares(const LoopGroup &group) {
-    result.launches.push_back({Launch::Kind::squares, group,
-                               Squares(group.stages[0].nest).getTotal(),
-                               Squares::kSide * Squares::kSide});
+  void addBoxes(const LoopGroup &group, const BoxPlan &boxes) {
+    Launch launch{Launch::Kind::boxes, group, boxes.countBlocks(), boxes.countThreads()};
+    launch.boxes = boxes;
+    result.launches.push_back(launch);
   }
 
   void addRows(const LoopGroup &group, const std::optional<ColumnSums> &sums) {

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
 #include "targets/CUDA/Calls/Calls.h"
+#include "targets/CUDA/Grids/BoxPlan.h"
 #include "targets/CUDA/Grids/ColumnSums.h"
 #include "targets/Loops/Rules.h"
 
@@ -27,7 +28,7 @@ struct Launch {
               ///< threads share the elements of a stage
     sums,     ///< adds up the partial sums of the launch before, one block per some columns
     joint,    ///< several launches of the kind `elements`, one after the other in the grid
-    squares,  ///< one block per square of elements of a transposition, one thread per element
+    boxes,    ///< one block per box of elements that are transposed (BoxPlan)
     tiles     ///< one block per tile of an op and of the elementwise ops on its result, or of
               ///< several ops of one shape
   };
@@ -65,6 +66,8 @@ struct Launch {
   /// For the kind `rows`: the values of which the block copies the current row to dynamic shared
   /// memory, because its loops read it several times.
   llvm::SmallVector<mlir::Value> copied = {};
+  /// For the kind `boxes`: how they are computed.
+  std::optional<BoxPlan> boxes = std::nullopt;
   /// For the kind `tiles`: the number of this launch among those of the fill rule,
   /// which are consecutive. The last launch also computes the ops that follow the
   /// filled op.
@@ -91,19 +94,6 @@ struct Launch {
   /// Whether one thread fills all results of an op, because its fill rule has only
   /// one part.
   bool isLone() const { return kind == Kind::elements && group.isFilled && parts.count == 1; }
-};
-
-/// Divides the elements of a nest into squares. One side is along the innermost
-/// loop, in which the nest writes contiguously, and the other is along the loop in
-/// which a transposition reads contiguously (`LoopNest::strided`). A block that
-/// computes one square therefore reads and writes contiguous pieces of memory.
-struct Squares {
-  static constexpr int64_t kSide = 16;
-  /// The number of squares along each loop.
-  llvm::SmallVector<int64_t> counts;
-
-  explicit Squares(const LoopNest &nest);
-  int64_t getTotal() const { return mlir::ShapedType::getNumElements(counts); }
 };
 
 /// Reductions with fewer terms run completely in each thread, because distributing

@@ -2,8 +2,6 @@
 
 #include "targets/CUDA/Ops/SliceLayout.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -83,23 +81,4 @@ llvm::Error SliceLayout::verify() const {
                       (hasWrap() ? kSwizzledChunks : modulus * factor) * kChunk > lineBytes))
     return failed("exchanges chunks of different lines");
   return llvm::Error::success();
-}
-
-int64_t dpc::countWavefronts(llvm::ArrayRef<int64_t> offsets, int64_t bytes) {
-  const int64_t kBanks = 32, kWord = 4;
-  const size_t lanes = offsets.size();
-  // A round serves at most 32 words.
-  const auto group = static_cast<size_t>(kBanks * kWord / std::max(bytes, kWord));
-  int64_t rounds = 0;
-  for (size_t first = 0; first < lanes; first += group) {
-    llvm::DenseMap<int64_t, llvm::DenseSet<int64_t>> wordsOf;
-    for (int64_t offset : offsets.slice(first, std::min(group, lanes - first)))
-      for (int64_t word = offset / kWord; word * kWord < offset + bytes; ++word)
-        wordsOf[word % kBanks].insert(word);
-    size_t most = 0;
-    for (const auto &entry : wordsOf)
-      most = std::max<size_t>(most, entry.second.size());
-    rounds += static_cast<int64_t>(most);
-  }
-  return rounds;
 }

@@ -65,11 +65,6 @@ struct SliceLayout {
   llvm::Error verify() const;
 };
 
-/// The number of rounds in which shared memory serves an access of a warp. Lane number n
-/// accesses `bytes` bytes at `offsets[n]`. At most 128 bytes are served per round: those of
-/// the whole warp, of half of it or of a quarter, as the bytes per lane require.
-int64_t countWavefronts(llvm::ArrayRef<int64_t> offsets, int64_t bytes);
-
 } // namespace dpc
 
 #endif // DPC_TARGETS_CUDA_OPS_SLICELAYOUT_H

@@ -119,15 +119,16 @@ protected:
   void rememberElement(mlir::Value value, Index number, mlir::Value element) {
     remember(value.getAsOpaquePointer(), keyOf(number), element);
   }
+  /// Emits the computation of an element that is in no register and in no buffer.
+  virtual mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
+  const void *keyOf(Index number) const;
   /// The part of the group that the code computes, if its parts run at the same time.
   unsigned part = 0;
   /// The number of the current stage, from 0.
   unsigned getStage() const { return stage - 1; }
 
 private:
-  const void *keyOf(Index number) const;
   mlir::Value loadFrom(const Buffer &buffer, Index number);
-  mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   Values computeNeighbours(mlir::Value tensor, llvm::ArrayRef<Index> numbers);
   Values readNeighbours(mlir::Value tensor, llvm::ArrayRef<Index> numbers);
   void begin(Index number);

@@ -18,14 +18,17 @@ func.func @thread_makes_an_element(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 
 // -----
 
-// A transposition by squares: 2 x 3 of 16 x 16, of which the last row and column
-// have threads to spare. A warp's lanes are 8 neighbours of a row and 4 of a column.
+// A transposition by boxes: the block reads a box, and stores it after a barrier. The last box along
+// the longer dimension is not full.
 // CHECK-LABEL: func.func private @kernel.0
-// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 6, threads = 256, buffers = [0, 1]>]
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 2, threads = 256, buffers = [0, 1]>]
 // CHECK: llvm.func @kernel.0_0
-// CHECK: llvm.cond_br
 // CHECK: llvm.load %{{.*}} -> f32
-func.func @block_transposes_squares(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
+// CHECK: llvm.store %{{.*}} : f32
+// CHECK: nvvm.barrier0
+// CHECK: llvm.load %{{.*}} -> f32
+// CHECK: llvm.store %{{.*}} : f32
+func.func @block_transposes_boxes(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
   %0 = nn.kernel (%x : tensor<40x17xf32>) {
   ^bb0(%a: tensor<40x17xf32>):
     %t = nn.transpose %a [1, 0] : tensor<40x17xf32> -> tensor<17x40xf32>

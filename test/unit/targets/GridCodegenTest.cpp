@@ -359,6 +359,25 @@ TEST_F(GridPtx, AccessesLeaveNoGaps) {
 }
 
 // The assembler would spill some registers of a long sum, so that more blocks find enough.
+// Transpositions read and store 16 bytes, whichever dimensions are innermost.
+TEST_F(GridPtx, TranspositionsAreWideOnBothSides) {
+  const char *texts[] = {
+      "nn.transpose %a [0, 2, 1] : tensor<4x64x96xf64> -> tensor<4x96x64xf64>",
+      "nn.transpose %a [0, 2, 3, 1] : tensor<16x128x3x3xf64> -> tensor<16x3x3x128xf64>",
+      "nn.transpose %a [0, 2, 3, 1] : tensor<8x3x32x64xf64> -> tensor<8x32x64x3xf64>"};
+  const char *shapes[] = {"4x64x96xf64", "16x128x3x3xf64", "8x3x32x64xf64"};
+  for (auto [text, shape] : llvm::zip_equal(texts, shapes)) {
+    const std::string ptx = ptxOf({text, {{shape}}}, "f32");
+    EXPECT_TRUE(has(ptx, "ld.global.nc.v4.f32") || has(ptx, "ld.global.nc.v4.u32")) << ptx;
+    EXPECT_TRUE(has(ptx, "st.global.v4.f32") || has(ptx, "st.global.v4.u32")) << ptx;
+    EXPECT_FALSE(has(ptx, "st.global.f32") || has(ptx, "st.global.u32")) << ptx;
+    EXPECT_TRUE(has(ptx, "bar.sync")) << ptx;
+  }
+  const std::string narrow = ptxOf({texts[0], {{shapes[0]}}}, "bf16");
+  EXPECT_TRUE(has(narrow, "ld.global.nc.v4.u32") || has(narrow, "ld.global.nc.v4.b32")) << narrow;
+  EXPECT_TRUE(has(narrow, "st.global.v4.u32") || has(narrow, "st.global.v4.b32")) << narrow;
+}
+
 TEST_F(GridPtx, LongSumsKeepTheirRegisters) {
   const std::string ptx =
       ptxOf({"nn.reduce sum %a [0] : tensor<5000x512xf64> -> tensor<512xf64>", {{"5000x512xf64"}}},

@@ -820,6 +820,25 @@ static const std::vector<dpc::test::OpCase> kernels = {
         "test.yield"(%m, %v) : (tensor<5xf64>, tensor<5xf64>) -> ())", {{"3x5x4097xf64", 1000, 1001}}},
     {R"(%y, %m, %v = nn.normalize %a [0] epsilon 1.0e-5 : tensor<3000x24xf64> -> tensor<3000x24xf64>, tensor<24xf64>, tensor<24xf64>
         "test.yield"(%m, %v) : (tensor<24xf64>, tensor<24xf64>) -> ())", {{"3000x24xf64", 1000, 1001}}},
+    // Transpositions in boxes: with elementwise ops before and after them, of two values in one launch, of a value and itself,
+    // with a result for each of two shapes, of more than two dimensions, with short innermost dimensions, and of other types.
+    {R"(%e = nn.mul %a, %b : tensor<67x45xf64> %t = nn.transpose %e [1, 0] : tensor<67x45xf64> -> tensor<45x67xf64>
+        %x = nn.exp %t : tensor<45x67xf64> nn.add %x, %c : tensor<45x67xf64>)", {{"67x45xf64"}, {"67x45xf64"}, {"45x67xf64"}}},
+    {R"(%t = nn.transpose %a [1, 0] : tensor<64x64xf64> -> tensor<64x64xf64> %u = nn.transpose %b [1, 0] : tensor<64x64xf64> -> tensor<64x64xf64>
+        %s = nn.add %t, %a : tensor<64x64xf64> nn.mul %s, %u : tensor<64x64xf64>)", {{"64x64xf64"}, {"64x64xf64"}}},
+    {R"(%t = nn.transpose %a [0, 2, 1] : tensor<3x40x100xf64> -> tensor<3x100x40xf64> %r = nn.reshape %t : tensor<3x100x40xf64> -> tensor<300x40xf64>
+        %w = nn.broadcast %b [1] : tensor<40xf64> -> tensor<300x40xf64> nn.add %r, %w : tensor<300x40xf64>)", {{"3x40x100xf64"}, {"40xf64"}}},
+    {"nn.transpose %a [0, 2, 3, 1] : tensor<2x3x14x32xf64> -> tensor<2x14x32x3xf64>", {{"2x3x14x32xf64"}}},
+    {"nn.transpose %a [0, 3, 1, 2] : tensor<2x14x33x5xf64> -> tensor<2x5x14x33xf64>", {{"2x14x33x5xf64"}}},
+    {"nn.transpose %a [0, 2, 3, 1] : tensor<5x130x3x3xf64> -> tensor<5x3x3x130xf64>", {{"5x130x3x3xf64"}}},
+    {"nn.transpose %a [4, 2, 0, 3, 1] : tensor<6x1x17x5x4xf64> -> tensor<4x17x6x5x1xf64>", {{"6x1x17x5x4xf64"}}},
+    {"nn.transpose %a [3, 1, 2, 0] : tensor<20x3x6x16xf64> -> tensor<16x3x6x20xf64>", {{"20x3x6x16xf64"}}},
+    {"nn.transpose %a [1, 0] : tensor<131x64xi64> -> tensor<64x131xi64>", {{"131x64xi64", -9, 9}}},
+    {"nn.transpose %a [1, 0] : tensor<64x72xi1> -> tensor<72x64xi1>", {{"64x72xi1", 0, 1}}},
+    {R"(%m = nn.transpose %a [1, 0] : tensor<80x72xi1> -> tensor<72x80xi1> %t = nn.transpose %b [1, 0] : tensor<80x72xf64> -> tensor<72x80xf64>
+        nn.select %m, %t, %c : tensor<72x80xi1>, tensor<72x80xf64>)", {{"80x72xi1", 0, 1}, {"80x72xf64"}, {"72x80xf64"}}},
+    {R"(%t = nn.transpose %a [1, 0] : tensor<128x136xi32> -> tensor<136x128xi32>
+        nn.convert %t : tensor<136x128xi32> -> tensor<136x128xf64>)", {{"128x136xi32", -9, 9}}},
 };
 // clang-format on
 

@@ -649,27 +649,34 @@ TEST_F(LaunchPlanTest, ASmallProductIsElements) {
   EXPECT_EQ(refusal(), "launch 0 of nn.dot is one of tiles");
 }
 
-TEST_F(LaunchPlanTest, ABlockASquareOfATransposition) {
+TEST_F(LaunchPlanTest, ABlockABoxOfATransposition) {
   read("3x40x17", "%r = nn.transpose %a [0, 2, 1] : tensor<3x40x17xf32> -> tensor<3x17x40xf32>",
        "3x17x40x");
   ASSERT_EQ(plan.launches.size(), 1u);
-  EXPECT_EQ(plan.launches[0].kind, Kind::squares);
-  EXPECT_EQ(plan.launches[0].blocks, 3 * 2 * 3);
-  EXPECT_EQ(plan.launches[0].threads, 256);
+  EXPECT_EQ(plan.launches[0].kind, Kind::boxes);
+  ASSERT_TRUE(plan.launches[0].boxes);
+  EXPECT_EQ(plan.launches[0].blocks, plan.launches[0].boxes->countBlocks());
+  const Launch sound = plan.launches[0];
   plan.launches[0].blocks = 17;
-  EXPECT_EQ(refusal(), "launch 0 has 17 blocks of 256 threads for 18 squares");
-  plan.launches[0].group.stages[0].nest.strided.reset();
-  EXPECT_EQ(refusal(), "launch 0 is one of squares, and transposes nothing");
+  EXPECT_NE(refusal().find("launch 0 has 17 blocks of "), std::string::npos) << refusal();
+  plan.launches[0] = sound;
+  plan.launches[0].boxes->box[0] = 4;
+  EXPECT_EQ(refusal(), "a box has 4 of 3 iterations");
+  plan.launches[0] = sound;
+  plan.launches[0].boxes.reset();
+  EXPECT_EQ(refusal(), "launch 0 has boxes, and is not one of boxes");
+  plan.launches[0] = sound;
+  plan.launches[0].kind = Kind::elements;
+  EXPECT_EQ(refusal(), "launch 0 has boxes, and is not one of boxes");
   // A dimension of 1 is no loop.
   read("40x1x17", "%r = nn.transpose %a [2, 1, 0] : tensor<40x1x17xf32> -> tensor<17x1x40xf32>",
        "17x1x40x");
-  EXPECT_EQ(plan.launches[0].kind, Kind::squares);
-  EXPECT_EQ(plan.launches[0].blocks, 6);
-  // What is innermost stays there, or is too short to matter.
+  EXPECT_EQ(plan.launches[0].kind, Kind::boxes);
+  // The innermost dimension stays innermost, or the tensor is too small to matter.
   read("3x40x17", "%r = nn.transpose %a [1, 0, 2] : tensor<3x40x17xf32> -> tensor<40x3x17xf32>",
        "40x3x17x");
   EXPECT_EQ(plan.launches[0].kind, Kind::elements);
-  read("40x15", "%r = nn.transpose %a [1, 0] : tensor<40x15xf32> -> tensor<15x40xf32>", "15x40x");
+  read("17x15", "%r = nn.transpose %a [1, 0] : tensor<17x15xf32> -> tensor<15x17xf32>", "15x17x");
   EXPECT_EQ(plan.launches[0].kind, Kind::elements);
 }
 

@@ -3,6 +3,8 @@
 
 #include "targets/CUDA/Ops/SliceLayout.h"
 
+#include "targets/CUDA/Grids/SharedBanks.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include "gtest/gtest.h"
