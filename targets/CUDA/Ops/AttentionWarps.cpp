@@ -221,25 +221,38 @@ Index AttentionWarps::ownRow(Index firstRow, int64_t number) const {
          products->getRow(number);
 }
 
+// Two lanes whose numbers differ in the bit `distance` exchange values like the elements of a matrix
+// that is transposed. Afterwards the lower lane has `first` of both lanes, and the upper one has
+// `second` of both.
+static void transposeLanes(GridEmitter &e, LoopEmitter::Index thread, int distance, Value &first,
+                           Value &second) {
+  Value isUpper = e.inRange(e.mod(e.floorDiv(thread, distance), 2), 1, 2);
+  Value sent = e.make<arith::SelectOp>(isUpper, first, second), got = e.exchange(sent, distance);
+  Value low = e.make<arith::SelectOp>(isUpper, got, first);
+  second = e.make<arith::SelectOp>(isUpper, second, got);
+  first = low;
+}
+
 // A lane of a quad has a pair of columns of each of four matrices. Afterwards it has all columns of
-// one of them: the lanes exchange pairs like the elements of a matrix that is transposed.
+// one of them.
 static void transposePairs(GridEmitter &e, LoopEmitter::Index thread,
                            MutableArrayRef<Value> pairs) {
-  for (int distance : {1, 2}) {
-    Value isUpper =
-        e.inRange(e.mod(e.floorDiv(thread, distance), 2), 1, 2); // of the two that exchange
-    for (size_t first = 0; first < pairs.size(); ++first) {
-      const size_t second = first + static_cast<size_t>(distance);
-      if (first & static_cast<size_t>(distance))
-        continue;
-      Value sent = e.make<arith::SelectOp>(isUpper, pairs[first], pairs[second]),
-            got = e.exchange(sent, distance);
-      Value low = e.make<arith::SelectOp>(isUpper, got, pairs[first]),
-            high = e.make<arith::SelectOp>(isUpper, pairs[second], got);
-      pairs[first] = low;
-      pairs[second] = high;
-    }
-  }
+  for (int distance : {1, 2})
+    for (size_t first = 0; first < pairs.size(); ++first)
+      if (!(first & static_cast<size_t>(distance)))
+        transposeLanes(e, thread, distance, pairs[first],
+                       pairs[first + static_cast<size_t>(distance)]);
+}
+
+// A lane of a quad has two columns of each of four matrices, two elements after the other.
+// Afterwards it has four neighbours of the row of the lower quad of two, and then as many of the
+// row of the upper one. The lanes of both quads together have the 32 columns of a row.
+static void transposeQuads(GridEmitter &e, LoopEmitter::Index thread,
+                           MutableArrayRef<Value> elements) {
+  for (size_t n : {0, 1, 4, 5}) // of matrices 0 and 2, which are exchanged with 1 and 3
+    transposeLanes(e, thread, 1, elements[n], elements[n + 2]);
+  for (size_t n : {0, 1, 2, 3})
+    transposeLanes(e, thread, 4, elements[n], elements[n + 4]);
 }
 
 void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int64_t elements,
@@ -259,8 +272,8 @@ void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int6
           e.store(result, made[static_cast<size_t>(n + i)], numberIn(result, to, place + i));
       });
   };
-  const bool exchanges =
-      MatrixUnit::isHalf(type) && elements % kOfMatrix == 0 && columns % (kQuad * kOfMatrix) == 0;
+  const bool exchanges = (MatrixUnit::isHalf(type) || type.isF32()) && elements % kOfMatrix == 0 &&
+                         columns % (kQuad * kOfMatrix) == 0;
   SmallVector<Value> pairs; // of the matrices that are exchanged next
   int64_t begin = 0;        // their first column
   products->forEachPiece(columns, sums, [&](int64_t number, Index column, ValueRange piece) {
@@ -272,6 +285,20 @@ void AttentionWarps::store(Value result, Index firstRow, Index firstColumn, int6
       if (MatrixUnit::isHalf(type))
         made = MatrixUnit::roundToHalves(e, type, made);
       return put(row, firstColumn + column, made);
+    }
+    if (type.isF32()) {
+      llvm::append_range(pairs, made);
+      if (pairs.size() < static_cast<size_t>(2 * kQuad))
+        return;
+      transposeQuads(e, thread, pairs);
+      const Index inQuad = e.mod(thread, kQuad), quad = e.mod(e.floorDiv(thread, kQuad), 2);
+      const Index own = firstColumn + begin + quad * (2 * kOfMatrix) +
+                        e.mod(inQuad, 2) * kOfMatrix + e.floorDiv(inQuad, 2) * kQuad;
+      for (int64_t n : {0, 1})
+        put(row - quad + n, own, ArrayRef(pairs).slice(static_cast<size_t>(n * kQuad), kQuad));
+      pairs.clear();
+      begin = (begin + kQuad * kOfMatrix) % columns;
+      return;
     }
     const Type bits = e.builder.getI32Type();
     Value pair = MatrixUnit::packHalves(e, type, made[0], made[1]);

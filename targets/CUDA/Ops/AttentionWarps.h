@@ -62,8 +62,8 @@ public:
     return e.combineLanes(mine, 4, combine);
   }
   /// Stores sums of addWeighted as rows of `result`, which has rows of `elements` elements.
-  /// `finish` computes an element from a sum, and `row` is 0 or 1. Lanes exchange 16-bit elements
-  /// so that each stores 16 bytes, if the rows have such pieces.
+  /// `finish` computes an element from a sum, and `row` is 0 or 1. Lanes exchange elements so
+  /// that each stores 16 bytes, if the rows have such pieces.
   void store(mlir::Value result, Index firstRow, Index firstColumn, int64_t elements,
              mlir::ValueRange sums,
              llvm::function_ref<mlir::Value(int64_t row, mlir::Value sum)> finish);

@@ -860,6 +860,25 @@ TEST_F(GridCodegen, NegativeScales) {
   }
 }
 
+// Lanes exchange the elements of wide results, if rows have complete groups of 32.
+TEST_F(GridCodegen, AttentionWithWideResults) {
+  for (int64_t size : {40, 64, 96}) {
+    const std::string end = "x3x" + std::to_string(size), queries = "2x100" + end,
+                      keys = "2x130" + end, narrow = "xbf16>";
+    const std::string text = "nn.attention %a, %b, %c rows 1 scale 0.2 causal : tensor<" + queries +
+                             narrow + ", tensor<" + keys + narrow + ", tensor<" + keys + narrow +
+                             " -> tensor<" + queries + "xf32>, tensor<2x3x100xf32>";
+    SCOPED_TRACE(text);
+    const std::string own = queries + "xbf16", other = keys + "xbf16";
+    const OpCase attention{text.c_str(), {{own.c_str()}, {other.c_str()}, {other.c_str()}}};
+    check(attention, "f32", 2e-2, makeKernel);
+    Kernel kernel = parseKernel(context, attention, "f32");
+    auto compiled = DeviceKernel::create(kernel.op);
+    ASSERT_TRUE(compiled);
+    EXPECT_EQ(compiled->ptx.find("st.global.v4.f32") != std::string::npos, size % 32 == 0);
+  }
+}
+
 // The order of sums is kept by the tiles whose scores pass through shared memory.
 TEST_F(GridCodegen, OrderedAttention) {
   auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
