@@ -55,8 +55,9 @@ std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &g
 
 /// Returns the number n of elements such that rows of a multiple of n elements let the target
 /// multiply the matrices of `dot` fast. The units that multiply matrices read factors in pieces of
-/// 16 bytes, and libraries use them only for rows that consist of such pieces. Returns 1 if the
-/// product is small, or if its type has no such units.
+/// 16 bytes, and libraries use them only for rows that consist of such pieces. Other kernels access
+/// rows of such pieces in 16 bytes, too. Returns 1 if the product is small, or if its factors are
+/// f64.
 int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
 /// Whether a library computes `dot`, a product of 16-bit factors, and can add a bias of the

@@ -208,9 +208,7 @@ static bool isLarge(nn::DotOp dot, const CallOptions &options) {
 int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   const int64_t kPieceBytes = 16;
   const Type factors = nn::typeOf(dot.getLhs()).getElementType();
-  const bool hasUnits = factors.isBF16() || factors.isF16() ||
-                        (factors.isF32() && options.factors != FactorForm::whole);
-  if (!hasUnits || !isLarge(dot, options))
+  if (factors.getIntOrFloatBitWidth() > 32 || !isa<FloatType>(factors) || !isLarge(dot, options))
     return 1;
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
 }

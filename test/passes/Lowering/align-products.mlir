@@ -6,7 +6,7 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-align-products='ordered-sums products=library' | FileCheck %s --check-prefix=NONE
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cpu --dpc-align-products=products=library | FileCheck %s --check-prefix=NONE
 
-// Where sums keep their order, and on a target without such units, nothing is padded.
+// Where sums keep their order, and on a target that does not want longer rows, nothing is padded.
 // NONE-NOT: nn.pad
 // NONE-NOT: nn.slice
 
@@ -66,12 +66,12 @@ func.func @small_product(%x: tensor<96x64xbf16>, %w: tensor<64x203xbf16>) -> ten
 
 // -----
 
-// Factors of f32 have units only in tf32 and tf32x3, whose pieces have four elements.
-// CHECK-LABEL: @tf32_alone
-// CHECK-NOT: nn.pad
-// TF32-LABEL: @tf32_alone
+// Pieces of f32 have four elements, whether or not the factors are rounded.
+// CHECK-LABEL: @rows_of_f32
+// CHECK: high [1, 0] interior [0, 0] : tensor<1003x768xf32>, tensor<f32> -> tensor<1004x768xf32>
+// TF32-LABEL: @rows_of_f32
 // TF32: high [1, 0] interior [0, 0] : tensor<1003x768xf32>, tensor<f32> -> tensor<1004x768xf32>
-func.func @tf32_alone(%x: tensor<512x768xf32>, %w: tensor<1003x768xf32>) -> tensor<512x1003xf32> {
+func.func @rows_of_f32(%x: tensor<512x768xf32>, %w: tensor<1003x768xf32>) -> tensor<512x1003xf32> {
   %y = nn.dot %x, %w contract [1] [1] : tensor<512x768xf32>, tensor<1003x768xf32> -> tensor<512x1003xf32>
   return %y : tensor<512x1003xf32>
 }
