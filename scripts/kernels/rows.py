@@ -56,12 +56,13 @@ def judge_stacks(kernels, machine, _):
     return row.set(f"{total} bytes in {len(row.worst)} of {len(kernels.by_kernel)} kernels", total == 0)
 
 
+def is_large(buffer):
+    return buffer.role != "scratch" and buffer.bytes >= SMALL_TENSOR
+
+
 def is_judged(buffer, launch):
     """Whether row 2 is about a buffer. If a launch slices or pads rows, and either are no multiple of 16 bytes, neighbours of one
     tensor are seldom aligned together with those of the other."""
-    def is_large(other):
-        return other.role != "scratch" and other.bytes >= SMALL_TENSOR
-
     def is_odd(other):
         return other.run % 16 or not other.run
     resizes = any(name in ("slice", "pad") for name, _ in launch.ops)
@@ -85,14 +86,15 @@ def judge_widths(kernels, _machine, _):
             largest[launch.kernel] = launch if known is None or launch.bytes > known.bytes else known
     for launch in largest.values():
         accesses = ptx.find_accesses(kernels.entries[launch.kernel])
-        judged = {}
-        for buffer in launch.buffers:
-            if is_judged(buffer, launch):
-                kinds = accesses.get(buffer.number)
-                judged[buffer] = sorted(set(kinds["loads"] + kinds["stores"])) if kinds else []
-        entries += len(judged)
-        share = share_of_thread(judged)
-        for buffer, widths in judged.items():
+        large = {}
+        for buffer in filter(is_large, launch.buffers):
+            kinds = accesses.get(buffer.number)
+            large[buffer] = sorted(set(kinds["loads"] + kinds["stores"])) if kinds else []
+        share = share_of_thread(large)
+        for buffer, widths in large.items():
+            if not is_judged(buffer, launch):
+                continue
+            entries += 1
             # Loops of a launch may have different shares: those over 16-bit tensors alone read 16 bytes.
             if widths and set(widths) <= {WIDEST, share * buffer.element_bytes}:
                 wide += 1

@@ -134,8 +134,14 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const LaunchPlanOption
                                  (hasGridPieces && stage.nest.extents.back() % pieces.elements))))
       return planError("launch {0} has pieces of {1} elements and {2} terms", number,
                        pieces.elements, pieces.terms);
+  const Launch::Pieces first = launch.getPieces(0);
+  if (first.rows < 1 ||
+      (first.rows > 1 &&
+       (!hasGridPieces || first.elements == 1 || group.stages[0].nest.extents.size() < 2 ||
+        group.stages[0].nest.extents.rbegin()[1] % first.rows != 0)))
+    return planError("launch {0} has pieces of {1} rows", number, first.rows);
   if (hasGridPieces)
-    elements /= launch.getPieces(0).elements;
+    elements /= first.elements * first.rows;
   int64_t count = group.rows.count > 1 ? group.rows.count : elements;
   if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
     return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,

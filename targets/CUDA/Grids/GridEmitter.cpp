@@ -201,10 +201,16 @@ void GridEmitter::forEachPiece(const LoopNest &nest,
     return KernelEmitter::forEachPiece(nest, body);
   LoopNest pieces = nest;
   pieces.extents.back() = of.end.value_or(nest.extents.back()) / lanes;
+  if (of.rows > 1)
+    pieces.extents.rbegin()[1] /= of.rows;
   forEachElement(pieces, [&](ArrayRef<Index> index) {
     SmallVector<Index> first(index);
     first.back() = first.back() * lanes;
     body(first, lanes);
+    for (int64_t row = 1; row < of.rows; ++row) {
+      first.rbegin()[1] = first.rbegin()[1] + pieces.extents.rbegin()[1];
+      body(first, lanes);
+    }
   });
   const int64_t begin = pieces.extents.back() * lanes, left = nest.extents.back() - begin;
   if (left == 0)

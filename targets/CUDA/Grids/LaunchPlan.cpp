@@ -51,6 +51,8 @@ static const int64_t kTakenBytes = 1024;
 
 /// The bytes of the widest access, and the most neighbours that a thread computes together.
 static const int64_t kAccessBytes = 16, kMostNeighbours = 8;
+/// The most rows in which a thread computes neighbours, if it reads numbers per column.
+static const int64_t kRowsOfThread = 8;
 /// A thread computes several neighbours only if so many threads are left, or half or a quarter of
 /// them if each has two or four terms under way.
 static const int64_t kEnoughThreads = 1 << 16, kTermsUnderWay = 4;
@@ -126,6 +128,29 @@ public:
              !(producer &&
                anyInlined(producer, [](Operation *op) { return isa<nn::TransposeOp>(op); }));
     });
+  }
+
+  /// The largest number of terms in [1, most] by which each long reduction that computes elements of
+  /// `roots` may divide its terms, so that all pieces are aligned alike: the terms that are
+  /// neighbours in memory, e.g. those of a plane of an image, consist of such pieces.
+  int64_t alignedTerms(ArrayRef<Operation *> roots, int64_t most) {
+    anyInlined(roots, [&](Operation *op) {
+      auto reduction = dyn_cast<FusableOpInterface>(op);
+      if (!reduction || reduction.getFusionKind() != FusionKind::reduction ||
+          of(op) < kLongReduction)
+        return false;
+      ArrayRef<int64_t> shape = nn::typeOf(op->getOperand(0)).getShape();
+      int64_t run = 1;
+      auto last = static_cast<int64_t>(shape.size());
+      for (int64_t reduced : llvm::reverse(reduction.getReducedDims())) {
+        if (reduced + 1 != last)
+          break;
+        run *= shape[static_cast<size_t>(--last)];
+      }
+      most = std::gcd(most, run);
+      return false;
+    });
+    return most;
   }
 
   /// Whether accesses of `roots` to terms of neighbours can be joined. Rules compute neighbours
@@ -309,8 +334,9 @@ private:
   /// Returns how many neighbouring terms of the elements of `stage` a thread adds up together.
   int64_t neighbourTermsOf(const LoopGroup::Stage &stage) {
     const int64_t elements = stage.getElements();
-    return neighboursOf(stage.roots,
-                        [&](Value value) { return nn::typeOf(value).getNumElements() > elements; });
+    return terms.alignedTerms(stage.roots, neighboursOf(stage.roots, [&](Value value) {
+                                return nn::typeOf(value).getNumElements() > elements;
+                              }));
   }
 
   /// The pieces of `stage`, whose loops are `nest` inside a loop over `rows`. `threads` is the
@@ -323,7 +349,8 @@ private:
       pieces.elements = std::min(terms.mostNeighbours(stage.roots, nest.extents.back(),
                                                       rows.count > 1 ? &pieces.end : nullptr),
                                  neighboursOf(stage.roots, [&](Value value) {
-                                   return nn::typeOf(value).getNumElements() == elements;
+                                   // A pad reads a smaller tensor, and a gather a larger one.
+                                   return 2 * nn::typeOf(value).getNumElements() >= elements;
                                  }));
       const int64_t all = ShapedType::getNumElements(nest.extents);
       // A piece has consecutive numbers, so it does not cross the runs of a split row. Wide
@@ -539,7 +566,8 @@ private:
       pieces.terms = 1;
       while (pieces.elements > 1 && group.stages[0].nest.extents.back() % pieces.elements != 0)
         pieces.elements /= 2;
-      addElements(group, elements / pieces.elements);
+      pieces.rows = rowsOfThread(group.stages[0], pieces.elements);
+      addElements(group, elements / pieces.elements / pieces.rows);
       result.launches.back().pieces = {pieces};
       return;
     }
@@ -552,7 +580,26 @@ private:
     pieces.elements = 1;
     Launch launch{Launch::Kind::results, group, elements, threadsFor(work), {}};
     launch.pieces = {pieces};
+    launch.residentBlocks = pieces.terms == 1; // the assembler unrolls loops over single terms
     result.launches.push_back(launch);
+  }
+
+  /// Returns Launch::Pieces::rows for the elements of `stage`, of which a thread computes
+  /// `neighbours` together.
+  int64_t rowsOfThread(const LoopGroup::Stage &stage, int64_t neighbours) {
+    ArrayRef<int64_t> extents = stage.nest.extents;
+    if (neighbours == 1 || extents.size() < 2)
+      return 1;
+    const bool readsOften = llvm::any_of(stage.roots, [&](Operation *root) {
+      return llvm::any_of(graph.getReads(root), [&](Value value) {
+        return nn::typeOf(value).getNumElements() == extents.back();
+      });
+    });
+    int64_t rows = readsOften ? kRowsOfThread : 1;
+    while (extents[extents.size() - 2] % rows != 0 ||
+           (rows > 1 && stage.getElements() / neighbours / rows < kEnoughThreads))
+      rows /= 2;
+    return rows;
   }
 
   /// Adds the many reductions of `group`, if part of a warp is enough for the terms of each. The

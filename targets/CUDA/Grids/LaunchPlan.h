@@ -51,6 +51,10 @@ struct Launch {
     /// Where pieces end whose elements are read under one condition, along the innermost loop, if
     /// that is before the loop ends: a pad has elements of its operand up to there.
     std::optional<int64_t> end = std::nullopt;
+    /// For the kind `elements`: the pieces of a thread, in different iterations of the loop around
+    /// the innermost one. What depends on the innermost loop alone, such as numbers per channel, is
+    /// read once for all of them.
+    int64_t rows = 1;
   };
   /// One entry per stage; none if all pieces are single elements.
   llvm::SmallVector<Pieces> pieces = {};
@@ -72,7 +76,8 @@ struct Launch {
   /// which are consecutive. The last launch also computes the ops that follow the
   /// filled op.
   LaunchPhase phase;
-  /// For the kind `tiles`: TileGrid::residentBlocks.
+  /// The blocks for which a multiprocessor must have enough registers (TileGrid::residentBlocks).
+  /// With 0 the assembler decides, and may spill registers so that more blocks run at once.
   int64_t residentBlocks = 0;
   /// For the kind `tiles`: the library call that may compute the group instead.
   std::optional<PlannedCall> call;

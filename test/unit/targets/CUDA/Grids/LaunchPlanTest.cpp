@@ -187,6 +187,46 @@ TEST_F(LaunchPlanTest, PiecesOfPaddedRows) {
 }
 
 // Parts of warps do many reductions of few terms: each of 16 threads adds up 4 neighbours.
+TEST_F(LaunchPlanTest, TermsOfOddPlanesAreSingle) {
+  auto termsOf = [&](const std::string &plane) {
+    read("64x2048x" + plane,
+         "%r = nn.reduce sum %a [0, 2, 3] : tensor<64x2048x" + plane + "xf32> -> tensor<2048xf32>",
+         "2048x");
+    EXPECT_EQ(plan.launches[0].kind, Kind::results);
+    return plan.launches[0].getPieces(0).terms;
+  };
+  // Planes of 49 elements begin anywhere, those of 14 x 14 at multiples of 16 bytes.
+  EXPECT_EQ(termsOf("7x7"), 1);
+  EXPECT_EQ(plan.launches[0].residentBlocks, 1);
+  EXPECT_EQ(termsOf("14x14"), 4);
+  EXPECT_EQ(plan.launches[0].residentBlocks, 0);
+  EXPECT_EQ(termsOf("7x14"), 2);
+}
+
+TEST_F(LaunchPlanTest, NumbersPerColumnAreReadOnceForSeveralRows) {
+  auto readScaled = [&](const std::string &rows) {
+    const std::string type = "tensor<" + rows + "x64xf32>";
+    read(rows + "x64",
+         "%b = nn.slice %a starts [0, 0] limits [1, 64] strides [1, 1] : " + type +
+             " -> tensor<1x64xf32> %s = nn.reshape %b : tensor<1x64xf32> -> tensor<64xf32>"
+             "%n = nn.reduce max %a [0] : " +
+             type +
+             " -> tensor<64xf32>"
+             "%t = nn.add %n, %s : tensor<64xf32> %w = nn.broadcast %t [1] : tensor<64xf32> -> " +
+             type + "%r = nn.mul %a, %w : " + type,
+         rows + "x64x");
+    return plan.launches.back().getPieces(0).rows;
+  };
+  EXPECT_EQ(readScaled("65536"), 8);
+  EXPECT_EQ(plan.launches.back().kind, Kind::elements);
+  EXPECT_EQ(plan.launches.back().blocks, 65536 * 64 / 4 / 8 / 256);
+  plan.launches.back().pieces[0].rows = 3;
+  EXPECT_NE(refusal().find("has pieces of 3 rows"), std::string::npos) << refusal();
+  // The rows must be divisible, and enough threads must be left.
+  EXPECT_EQ(readScaled("65538"), 2);
+  EXPECT_EQ(readScaled("16384"), 4);
+}
+
 TEST_F(LaunchPlanTest, TeamsDoManyReductions) {
   const std::string all = "tensor<5001x64xf32>", row = "tensor<5001xf32>",
                     square = "%m = nn.mul %a, %a : " + all;
