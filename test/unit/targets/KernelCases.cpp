@@ -839,6 +839,9 @@ static const std::vector<dpc::test::OpCase> kernels = {
         nn.select %m, %t, %c : tensor<72x80xi1>, tensor<72x80xf64>)", {{"80x72xi1", 0, 1}, {"80x72xf64"}, {"72x80xf64"}}},
     {R"(%t = nn.transpose %a [1, 0] : tensor<128x136xi32> -> tensor<136x128xi32>
         nn.convert %t : tensor<136x128xi32> -> tensor<136x128xf64>)", {{"128x136xi32", -9, 9}}},
+    // Numbers per column that a thread reads once for several rows. The result may lie on the operand.
+    {R"(%w = nn.broadcast %b [1] : tensor<64xf64> -> tensor<8192x64xf64> %m = nn.mul %a, %w : tensor<8192x64xf64> nn.add %m, %w : tensor<8192x64xf64>)",
+     {{"8192x64xf64"}, {"64xf64"}}},
 };
 // clang-format on
 
