@@ -97,6 +97,15 @@ void Translator::translateAtomic(const Instruction &op) {
   error("this atomic operation is not known");
 }
 
+/// How many of `bytes` bytes cp.async reads. Its last operand is this number, or a predicate that
+/// says whether it reads none.
+Value *Translator::readUsedBytes(const Instruction &op, unsigned bytes) {
+  const auto reg = registers.find(operandOf(op, 3).text);
+  if (reg == registers.end() || reg->second.first.kind != PtxType::predicate)
+    return read(op, 3, {PtxType::unsignedInteger, 32});
+  return builder.CreateSelect(read(op, 3, {PtxType::predicate, 1}), number(0), number(bytes));
+}
+
 /// cp.async: the copy happens when a later instruction waits for its group.
 void Translator::translateAsyncCopy(const Instruction &op) {
   if (op.has("commit_group")) {
@@ -108,13 +117,12 @@ void Translator::translateAsyncCopy(const Instruction &op) {
     call("emu_copy_commit", builder.getVoidTy(), {thread});
     call("emu_copy_wait", builder.getVoidTy(), {thread, number(0)});
   } else {
-    const PtxType word = {PtxType::unsignedInteger, 32};
     const Operand &bytes = operandOf(op, 2);
     if (bytes.kind != Operand::literal ||
         (bytes.value != 4 && bytes.value != 8 && bytes.value != 16))
       error("cp.async copies 4, 8 or 16 bytes");
     const auto size = static_cast<unsigned>(bytes.value);
-    Value *used = op.operands.size() > 3 ? read(op, 3, word) : number(size);
+    Value *used = op.operands.size() > 3 ? readUsedBytes(op, size) : number(size);
     Value *to = address(operandOf(op, 0), "shared", size, Access::store);
     // Nothing is read from an address of which no bytes are used.
     llvm::BasicBlock *reads = newBlock(), *after = newBlock();

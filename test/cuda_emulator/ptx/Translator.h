@@ -65,6 +65,7 @@ private:
   void translateVote(const Instruction &op);
   void translateMatrixProduct(const Instruction &op);
   void translateAtomic(const Instruction &op);
+  llvm::Value *readUsedBytes(const Instruction &op, unsigned bytes);
   void translateAsyncCopy(const Instruction &op);
   void translateInstruction(const Instruction &op);
 

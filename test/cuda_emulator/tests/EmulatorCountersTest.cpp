@@ -149,17 +149,17 @@ TEST(EmulatorCounters, AsyncCopyReadsGlobalAndWritesShared) {
                 {"wavefronts", 4},
                 {"least_wavefronts", 4}});
   // The last 16 lanes read nothing, and write zeros.
-  expectCounts({code +
-                "setp.lt.u32 %q, %t, 16;\n\tselp.u32 %r1, 16, 0, %q;\n\t"
-                "cp.async.cg.shared.global [%r0], [%l0], 16, %r1;" +
-                wait},
-               {{"requested", 256},
-                {"accesses", 1},
-                {"lines", 2},
-                {"least_lines", 2},
-                {"shared_requested", 512},
-                {"wavefronts", 4},
-                {"least_wavefronts", 4}});
+  for (const char *copy : {"setp.lt.u32 %q, %t, 16;\n\tselp.u32 %r1, 16, 0, %q;\n\t"
+                           "cp.async.cg.shared.global [%r0], [%l0], 16, %r1;",
+                           "setp.ge.u32 %q, %t, 16;\n\t"
+                           "cp.async.cg.shared.global [%r0], [%l0], 16, %q;"})
+    expectCounts({code + copy + wait}, {{"requested", 256},
+                                        {"accesses", 1},
+                                        {"lines", 2},
+                                        {"least_lines", 2},
+                                        {"shared_requested", 512},
+                                        {"wavefronts", 4},
+                                        {"least_wavefronts", 4}});
 }
 
 /// One access of shared memory by each of 32 threads, `stride` bytes apart.

@@ -223,6 +223,12 @@ TEST(PtxThreads, AsyncCopies) {
                        "[%l2], [%l3], 8, %rc;\n\tcp.async.wait_all;\n\tld.shared.u32 %rd, [%l2];",
              kStatic, 32},
             in, [&](unsigned) { return 0; });
+  // A predicate says that nothing is read.
+  expectOut({address + "setp.ge.u32 %q, %t, 16;\n\t@%q add.s64 %l3, %l3, 1048576;\n\t"
+                       "cp.async.ca.shared.global [%l2], [%l3], 8, %q;\n\tcp.async.wait_all;\n\t"
+                       "ld.shared.u32 %rd, [%l2];",
+             kStatic, 32},
+            in, [&](unsigned i) { return i < 16 ? in[2 * i] : 0; });
   // A group that is still under way has not arrived: NaN stands there.
   expectOut({address + "cp.async.ca.shared.global [%l2], [%l3], "
                        "4;\n\tcp.async.commit_group;\n\tcp.async.ca.shared.global [%l2+4], "
