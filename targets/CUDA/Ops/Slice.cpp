@@ -1,9 +1,10 @@
 // Emits the addresses of the elements of a slice. They are in the address space of shared
-// memory, so that the device computes them in 32 bits.
+// memory, so that the device computes them in 32 bits. Their constant terms come last.
 
 #include "targets/CUDA/Ops/Slice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -21,12 +22,13 @@ static Value moved(GridEmitter &e, Value pointer, Value bytes) {
 
 Slice::Slice(GridEmitter &emitter, Type type, const SliceLayout &layout, Value memory,
              int64_t offset)
-    : type(type), layout(layout), e(emitter),
-      memory(moved(emitter, memory, emitter.materialize(emitter.constant(offset)))) {
+    : type(type), layout(layout), e(emitter), memory(memory), offset(offset) {
   llvm::cantFail(layout.verify());
 }
 
 Value Slice::offsetOfStage(Value stage) const {
+  if (std::optional<int64_t> number = getConstantIntValue(stage))
+    return e.materialize(e.constant(*number * layout.getBytes()));
   return e.make<arith::MulIOp>(stage, e.materialize(e.constant(layout.getBytes())));
 }
 
@@ -40,24 +42,28 @@ Slice::Address Slice::addressOf(Index k, Index i) const {
     Value swizzle = e.materialize(chunks * SliceLayout::kChunk);
     position = e.make<arith::XOrIOp>(position, swizzle);
   }
-  return {e.materialize(line * layout.getPitch()), position};
+  const auto [first, ahead] = IndexSpace::splitConstant(line);
+  return {e.materialize(first * layout.getPitch()), position, ahead * layout.getPitch()};
 }
 
 Value Slice::pointerTo(Value stageOffset, const Address &address, int64_t k, int64_t i) const {
   const int64_t lines = layout.depthIsInner ? i : k,
                 bytes = (layout.depthIsInner ? k : i) * layout.bytes;
-  assert((layout.modulus == 1 || lines % (layout.divisor * layout.modulus) == 0) &&
+  assert((layout.modulus == 1 || lines < layout.divisor ||
+          lines % (layout.divisor * layout.modulus) == 0) &&
          "the lines have different swizzles");
-  int64_t constant = lines * layout.getPitch();
+  int64_t constant = this->offset + address.constant + lines * layout.getPitch();
   Value inLine = address.inLine;
   if (layout.modulus > 1 && bytes != 0)
     inLine = e.make<arith::XOrIOp>(inLine, e.materialize(e.constant(bytes)));
   else
     constant += bytes;
-  Value offset = e.make<arith::AddIOp>(address.line, inLine);
-  if (stageOffset)
-    offset = e.make<arith::AddIOp>(offset, stageOffset);
-  Value pointer = moved(e, memory, offset);
+  Value variable = e.make<arith::AddIOp>(address.line, inLine);
+  if (std::optional<int64_t> ahead = stageOffset ? getConstantIntValue(stageOffset) : std::nullopt)
+    constant += *ahead;
+  else if (stageOffset)
+    variable = e.make<arith::AddIOp>(variable, stageOffset);
+  Value pointer = moved(e, memory, variable);
   return constant ? moved(e, pointer, e.materialize(e.constant(constant))) : pointer;
 }
 

@@ -25,19 +25,22 @@ public:
     storeAt(element, nullptr, addressOf(k, i));
   }
 
-  /// The bytes from the start of the memory to stage number `stage`. A null offset means
-  /// the first stage.
+  /// The bytes from the first stage to stage number `stage`, a constant if `stage` is one. A null
+  /// offset means the first stage.
   mlir::Value offsetOfStage(mlir::Value stage) const;
 
-  /// The address of an element in bytes, relative to a stage. It has two parts: the start
-  /// of the line, and the swizzled position in the line.
+  /// The address of an element in bytes, relative to a stage. It is the sum of three parts: the start
+  /// of the line without its constant term, the swizzled position in the line, and this term. So
+  /// addresses that differ by a constant have the same values.
   struct Address {
     mlir::Value line, inLine;
+    int64_t constant = 0;
   };
   Address addressOf(Index k, Index i) const;
   /// A pointer to the element that is `k` elements after `address` along the depth and `i`
   /// elements along the extent. The sum of the positions in the line must have no carry.
-  /// The swizzle of both lines must be equal.
+  /// The swizzle of both lines must be equal. It is if they are some periods of the swizzle apart.
+  /// With less than one of its steps between them, the caller knows that no step begins there.
   mlir::Value pointerTo(mlir::Value stageOffset, const Address &address, int64_t k = 0,
                         int64_t i = 0) const;
   void storeAt(mlir::Value element, mlir::Value stageOffset, const Address &address, int64_t k = 0,
@@ -56,6 +59,7 @@ public:
 private:
   GridEmitter &e;
   mlir::Value memory;
+  int64_t offset = 0; // of the first stage in `memory`, in bytes
 };
 
 /// The part of a slice that one multiplication takes: its stage, and the first index along

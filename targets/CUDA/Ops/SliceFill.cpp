@@ -2,6 +2,8 @@
 
 #include "targets/CUDA/Ops/SliceFill.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -131,28 +133,42 @@ FactorElement SliceFill::elementAt(const Place &place, Index first, int64_t ahea
 // The ways
 //===----------------------------------------------------------------------===//
 
-/// Copies a piece. If it is not in the factor, cp.async stores zeros.
+/// A pointer without its constant term, and this term in bytes.
+static std::pair<Value, int64_t> splitPointer(Value pointer) {
+  auto moved = pointer.getDefiningOp<LLVM::GEPOp>();
+  if (!moved || moved.getDynamicIndices().size() != 1)
+    return {pointer, 0};
+  std::optional<int64_t> elements = getConstantIntValue(moved.getDynamicIndices()[0]);
+  if (!elements)
+    return {pointer, 0};
+  return {moved.getBase(), *elements * moved.getElemType().getIntOrFloatBitWidth() / 8};
+}
+
+/// Copies a piece. If it is not in the factor, cp.async stores zeros: a predicate tells it so, which
+/// takes fewer instructions than a number of bytes. LLVM's intrinsics have no such operand, and
+/// addresses without a constant term.
 void SliceFill::copy(const Place &place, Index first, Value isNeeded) {
   const int64_t bytes = elements * slice.layout.bytes;
   FactorElement element = elementAt(place, first, 0);
   Value isThere = e.both(isInFactor(place, first, isNeeded, 0), element.isThere);
-  auto number = [&](int64_t n) -> Value {
-    return e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(static_cast<int32_t>(n)));
-  };
-  Value used = number(bytes);
-  if (isThere)
-    used = e.make<arith::SelectOp>(isThere, used, number(0));
-  SmallVector<Value> arguments{pointerTo(stageOffset, place),
-                               e.globalAddressOf(element.tensor, element.index.number()), used};
-  std::string name = "llvm.nvvm.cp.async." +
-                     std::string(bytes == SliceLayout::kChunk ? "cg" : "ca") + ".shared.global." +
-                     std::to_string(bytes);
-  if (isThere)
-    name += ".s";
-  else
-    arguments.pop_back();
+  const auto [to, toAhead] = splitPointer(pointerTo(stageOffset, place));
+  const auto [from, fromAhead] =
+      splitPointer(e.globalAddressOf(element.tensor, element.index.number()));
+  SmallVector<Value> arguments{to, from};
+  std::string code = llvm::formatv("cp.async.{0}.shared.global [$0+{1}], [$1+{2}], {3}",
+                                   bytes == SliceLayout::kChunk ? "cg" : "ca", toAhead, fromAhead,
+                                   bytes),
+              operands = "l,l";
+  if (isThere) {
+    Value holds = e.make<arith::ConstantOp>(e.builder.getBoolAttr(true));
+    arguments.push_back(e.make<arith::XOrIOp>(isThere, holds));
+    code += ", $2";
+    operands += ",b";
+  }
   auto emit = [&] {
-    e.make<LLVM::CallIntrinsicOp>(TypeRange(), e.builder.getStringAttr(name), arguments);
+    e.make<LLVM::InlineAsmOp>(TypeRange(), arguments, code + ";", operands,
+                              /*has_side_effects=*/true, /*is_align_stack=*/false,
+                              LLVM::AsmDialectAttr(), ArrayAttr());
   };
   // A thread without a piece must not store zeros.
   place.exists ? e.when(place.exists, emit) : emit();
