@@ -19,7 +19,8 @@ namespace {
 ///
 /// Which row of the tile a row of a small matrix stands for is free. If lanes load vectors along
 /// the rows, rows of several matrices that one lane has are neighbours in the tile. The same holds
-/// for columns.
+/// for columns. If ldmatrix loads B from lines of the columns, pairs of columns that one lane has of
+/// several matrices are neighbours, so that it stores pieces of 16 bytes.
 class MatrixSums : public TileSums {
 public:
   MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
@@ -33,15 +34,20 @@ public:
   std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
     const int64_t row = number / columnsOfLane(), column = number % columnsOfLane();
     const int64_t high = rowsOfVector(), wide = columnsOfVector();
-    Index rowInWarp = quad(thread) * high + row / high * 8 * high + row % high;
-    // Columns 2 inQuad and 2 inQuad + 1 of `wide` matrices.
-    const int64_t first = column / (2 * wide) * 8 * wide, odd = column / wide % 2;
-    Index columnInWarp =
-        placeOfVector(inQuad(thread), e.constant(odd)) * wide + first + column % wide;
-    return {firstRow(thread) + rowInWarp, firstColumn(thread) + columnInWarp};
+    Index rowInWarp = high > 1 ? quad(thread) * high + row / high * 8 * high + row % high
+                               : lineOf(quad(thread), row, pairsOfA());
+    // Columns 2 inQuad and 2 inQuad + 1 of `wide` matrices, or of those whose pairs are neighbours.
+    const int64_t together = 2 * (wide > 1 ? wide : pairsTogether()), odd = column / wide % 2,
+                  first = column / together * 4 * together;
+    Index columnInWarp = wide > 1
+                             ? placeOfVector(inQuad(thread), e.constant(odd)) * wide + column % wide
+                             : inQuad(thread) * together + column % together;
+    return {firstRow(thread) + rowInWarp, firstColumn(thread) + columnInWarp + first};
   }
 
-  int64_t countNeighbours() const override { return std::min(2 * columnsOfVector(), kWidest); }
+  int64_t countNeighbours() const override {
+    return columnsOfVector() > 1 ? std::min(2 * columnsOfVector(), kWidest) : 2 * pairsTogether();
+  }
 
   Values add(Index thread, const SlicePart &a, const SlicePart &b, ValueRange sums) const override {
     const Slice::Address placeA = addressOfA(thread, a), placeB = addressOfB(thread, b);
@@ -107,6 +113,26 @@ protected:
   /// The elements of a vector along the rows of A, or along the columns of B.
   virtual int64_t rowsOfVector() const { return 1; }
   virtual int64_t columnsOfVector() const { return 1; }
+  /// The number of small matrices whose pairs of columns that a lane has are neighbours, if vectors
+  /// have one column. If slices of A have the same layout as those of B, it is the number of matrices
+  /// of 8 rows whose pairs of rows are neighbours.
+  virtual int64_t pairsTogether() const { return 1; }
+  int64_t pairsOfA() const {
+    const int64_t pairs = pairsTogether();
+    return forms.hasAnyLayoutOfA && forms.depthIsInnerOfA && rowsOfWarp() % (8 * pairs) == 0 ? pairs
+                                                                                             : 1;
+  }
+  /// The row or column of the warp for number `line` of small matrix number `number` of 8 rows or
+  /// columns, if `pairs` matrices have pairs of them that are neighbours.
+  Index lineOf(Index line, int64_t number, int64_t pairs) const {
+    return lineOf(line, pairs) + aheadOf(number, pairs);
+  }
+  Index lineOf(Index line, int64_t pairs) const {
+    return pairs == 1 ? line : e.floorDiv(line, 2) * (2 * pairs) + e.mod(line, 2);
+  }
+  static int64_t aheadOf(int64_t number, int64_t pairs) {
+    return number / pairs * pairs * 8 + number % pairs * 2;
+  }
   /// The registers of the lane with its elements of A, from index `k` along the depth and
   /// from `row` of the rows of the warp: those of `rowsTogether()` small matrices.
   virtual Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
@@ -183,13 +209,35 @@ public:
 protected:
   /// The small matrices of A are neighbours along the rows first, then along the depth.
   Slice::Address addressOfMatricesA(Index thread, const SlicePart &a) const {
-    return addressOfMatrices(thread, a, firstRow(thread), second(thread), first(thread));
+    return addressOfMatrices(thread, a, firstRow(thread), second(thread), first(thread),
+                             pairsOfA());
   }
   /// Those of B are neighbours along the depth first, then along the columns.
   Slice::Address addressOfMatricesB(Index thread, const SlicePart &b) const {
     // For a single column of matrices, ldmatrix ignores the addresses of the other lanes.
     return addressOfMatrices(thread, b, firstColumn(thread), first(thread),
-                             countColumns() == 1 ? e.constant(0) : second(thread));
+                             countColumns() == 1 ? e.constant(0) : second(thread), pairsTogether());
+  }
+  SliceLayout getLayoutOfA() const override {
+    return pairsOfA() > 1 ? SliceLayout::forChunks(shape.getRows(), shape.depth, shape.bytes,
+                                                   /*depthIsInner=*/true, pairsOfA())
+                          : MatrixSums::getLayoutOfA();
+  }
+  SliceLayout getLayoutOfB() const override {
+    return pairsTogether() > 1
+               ? SliceLayout::forChunks(shape.getColumns(), shape.depth, shape.bytes,
+                                        /*depthIsInner=*/true, pairsTogether())
+               : MatrixSums::getLayoutOfB();
+  }
+  /// Pairs of 16-bit results that are as long together as the widest store, if lines of B are of its
+  /// columns and have the number of chunks for which the swizzle separates pairs. A pair of 32-bit
+  /// results is long enough: those of a quad have a whole sector of memory.
+  int64_t pairsTogether() const override {
+    const int64_t kChunks = 4, kMost = 4;
+    if (!forms.depthIsInnerOfB || !MatrixUnit::isHalf(types.result) ||
+        shape.depth * shape.bytes != kChunks * SliceLayout::kChunk)
+      return 1;
+    return std::min(countColumns(), kMost);
   }
   Values loadMatrices(const SlicePart &part, const Slice::Address &address, int64_t k, int64_t i,
                       int64_t count) const {
@@ -202,7 +250,7 @@ protected:
     SmallVector<Values> matrices;
     for (int64_t column = 0; column < countColumns(); column += 2) {
       const int64_t count = std::min<int64_t>(2, countColumns() - column);
-      Values words = loadMatrices(b, address, k, column * matrix.columns, 2 * count);
+      Values words = loadMatrices(b, address, k, aheadOf(column, pairsTogether()), 2 * count);
       for (int64_t n = 0; n < count; ++n)
         matrices.push_back(
             {words[static_cast<size_t>(2 * n)], words[static_cast<size_t>(2 * n + 1)]});
@@ -214,12 +262,12 @@ private:
   Index first(Index thread) const { return e.mod(e.floorDiv(thread, 8), 2); }
   Index second(Index thread) const { return e.mod(e.floorDiv(thread, 16), 2); }
   Slice::Address addressOfMatrices(Index thread, const SlicePart &part, Index firstOfWarp,
-                                   Index alongDepth, Index alongExtent) const {
+                                   Index alongDepth, Index alongExtent, int64_t pairs) const {
     const SliceLayout &layout = part.slice.layout;
     // A matrix has 8 lines of one chunk.
     Index k = part.k + alongDepth * (layout.depthIsInner ? layout.getChunkElements() : 8),
-          i = firstOfWarp + alongExtent * 8;
-    (layout.depthIsInner ? i : k) = (layout.depthIsInner ? i : k) + e.mod(thread, 8);
+          i = firstOfWarp + alongExtent * aheadOf(1, pairs);
+    (layout.depthIsInner ? i : k) = (layout.depthIsInner ? i : k) + lineOf(e.mod(thread, 8), pairs);
     return part.slice.addressOf(k, i);
   }
 };
@@ -244,7 +292,7 @@ protected:
   }
   Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                int64_t row) const override {
-    return loadMatrices(a, address, k, row, 4);
+    return loadMatrices(a, address, k, aheadOf(row / 8, pairsOfA()), 4);
   }
   SmallVector<Values> loadB(const SlicePart &b, const Slice::Address &address,
                             int64_t k) const override {
@@ -293,7 +341,7 @@ protected:
   Values loadA(const SlicePart &a, const Slice::Address &address, int64_t k,
                int64_t row) const override {
     if (forms.depthIsInnerOfA)
-      return toFactorsOfA(loadMatrices(a, address, k, row, 4));
+      return toFactorsOfA(loadMatrices(a, address, k, aheadOf(row / 8, pairsOfA()), 4));
     // The rows of a matrix, quad and quad + 8, stand for neighbours.
     Values pairs[2];
     for (int64_t n : {0, 1})

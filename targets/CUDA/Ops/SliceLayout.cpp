@@ -5,6 +5,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cassert>
 
 using namespace dpc;
 
@@ -19,13 +20,15 @@ SliceLayout SliceLayout::forVectors(int64_t extent, int64_t depth, int64_t bytes
   return layout;
 }
 
-SliceLayout SliceLayout::forChunks(int64_t extent, int64_t depth, int64_t bytes,
-                                   bool depthIsInner) {
+SliceLayout SliceLayout::forChunks(int64_t extent, int64_t depth, int64_t bytes, bool depthIsInner,
+                                   int64_t pairs) {
   SliceLayout layout{extent, depth, bytes, depthIsInner};
   // The chunks of short lines already are in different banks in neighbouring lines.
   const int64_t chunks = layout.getLineElements() * bytes / kChunk;
   layout.modulus = std::min(chunks, kChunksPerWavefront);
-  layout.divisor = kChunksPerWavefront / layout.modulus;
+  // Then both lines of a pair have the same swizzle, and so have the pairs of a group.
+  assert((pairs == 1 || chunks == 4) && "pairs of lines are no wavefronts");
+  layout.divisor = kChunksPerWavefront / layout.modulus * pairs;
   return layout;
 }
 

@@ -27,11 +27,21 @@ Slice TileProduct::makeSlice(int64_t extent, int64_t depth) const {
   return Slice(e, sums->getSliceType(), sums->layoutOf(extent, depth, /*depthIsInner=*/true));
 }
 
-Slice &TileProduct::sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, bool depthIsInner) {
-  if (!slice)
-    slice = std::make_unique<Slice>(
-        e, sums->getSliceType(), sums->layoutOf(extent, shape.depth, depthIsInner), shape.stages);
-  return *slice;
+/// Creates the slices of B, and those of A if there are any.
+void TileProduct::createSlices(bool hasA) {
+  if (sliceB)
+    return;
+  const SliceLayout ofB = sums->getLayoutOfB();
+  if (!hasA) {
+    sliceB = std::make_unique<Slice>(e, sums->getSliceType(), ofB, shape.stages);
+    return;
+  }
+  // In one piece of memory, places of both slices differ by a constant.
+  const SliceLayout ofA = sums->getLayoutOfA();
+  const int64_t bytesOfA = ofA.getBytes() * shape.stages;
+  Value memory = e.allocateInSharedSpace(bytesOfA + ofB.getBytes() * shape.stages);
+  sliceA = std::make_unique<Slice>(e, sums->getSliceType(), ofA, memory, 0);
+  sliceB = std::make_unique<Slice>(e, sums->getSliceType(), ofB, memory, bytesOfA);
 }
 
 SlicePart TileProduct::partOf(const Slice &slice, Value stage) const {
@@ -40,8 +50,8 @@ SlicePart TileProduct::partOf(const Slice &slice, Value stage) const {
 
 Values TileProduct::add(Index thread, const TileFactor &a, const TileFactor &b, Index first,
                         int64_t count, int64_t depth, ValueRange before) {
-  Slice &ofA = sliceOf(sliceA, getRows(), sums->forms.depthIsInnerOfA),
-        &ofB = sliceOf(sliceB, getColumns(), sums->forms.depthIsInnerOfB);
+  createSlices(/*hasA=*/true);
+  Slice &ofA = *sliceA, &ofB = *sliceB;
   const int64_t threads = shape.getThreads();
   SliceFill fills[] = {{e, sums->getFormOfA(), ofA, a, thread, depth, threads},
                        {e, *sums, ofB, b, thread, depth, threads}};
@@ -53,7 +63,8 @@ Values TileProduct::add(Index thread, const TileFactor &a, const TileFactor &b, 
 
 Values TileProduct::add(Index thread, const Slice &a, const TileFactor &b, Index first,
                         int64_t depth, ValueRange before) {
-  Slice &ofB = sliceOf(sliceB, getColumns(), sums->forms.depthIsInnerOfB);
+  createSlices(/*hasA=*/false);
+  Slice &ofB = *sliceB;
   SliceFill fills[] = {{e, *sums, ofB, b, thread, depth, shape.getThreads()}};
   return addInStages(fills, a.layout.depth / shape.depth, first, before,
                      [&](Index round, Value stage, ValueRange now) {
@@ -102,16 +113,20 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
   const int64_t ahead = shape.stages - 1;
   if (ahead == 0)
     return addInTurns(fills, rounds, first, before, multiply);
+  const bool isUnrolled = shape.unit != TileUnit::scalar;
+  auto isAfterLast = [&](Index round) { return e.rangeOf(round).first >= rounds; };
   auto begin = [&](Index round, Value stage) {
-    // The threads fill no stage that is after the last one. They form a group of copies
-    // all the same, because they count groups when they wait.
-    if (e.rangeOf(round).first < rounds) {
+    if (!isAfterLast(round)) {
       Value isNeeded = e.inRange(round, 0, rounds);
       if (isNeeded)
         round = e.bind(e.materialize(round), 0, rounds - 1);
       for (SliceFill &fill : fills)
         fill.begin(stage, first + round * shape.depth, isNeeded);
+    } else if (isUnrolled) {
+      return;
     }
+    // In a loop, the threads form a group of copies even if they fill no stage, because they count
+    // groups when they wait.
     if (areCopied(fills))
       e.make<NVVM::CpAsyncCommitGroupOp>();
   };
@@ -120,20 +135,30 @@ Values TileProduct::addInStages(MutableArrayRef<SliceFill> fills, int64_t rounds
       fill.end();
   };
   auto add = [&](Index round, Value multiplied, Value filled, ValueRange now) {
-    waitForCopies(e, fills, ahead - 1);
+    int64_t pending = ahead - 1;
+    while (isUnrolled && isAfterLast(round + pending))
+      --pending;
+    waitForCopies(e, fills, pending);
     e.meet();
     begin(round + ahead, filled);
     Values next = multiply(round, multiplied, now);
     end();
     return next;
   };
-  e.sequence(ahead, [&](Index stage) {
+  auto fillFirst = [&](Index stage) {
     begin(stage, e.materialize(stage));
     end();
-  });
-  Values state = shape.unit == TileUnit::scalar ? addOneByOne(rounds, before, add)
-                                                : addTogether(fills, rounds, before, add);
-  waitForCopies(e, fills, 0);
+  };
+  if (isUnrolled)
+    for (int64_t stage = 0; stage < ahead; ++stage)
+      fillFirst(e.constant(stage));
+  else
+    e.sequence(ahead, fillFirst);
+  Values state =
+      isUnrolled ? addTogether(fills, rounds, before, add) : addOneByOne(rounds, before, add);
+  // The last unrolled round has waited for all copies.
+  if (!isUnrolled)
+    waitForCopies(e, fills, 0);
   e.meet();
   return state;
 }

@@ -69,7 +69,7 @@ private:
   Values addInTurns(llvm::MutableArrayRef<SliceFill> fills, int64_t rounds, Index first,
                     mlir::ValueRange before, Multiply multiply);
   SlicePart partOf(const Slice &slice, mlir::Value stage) const;
-  Slice &sliceOf(std::unique_ptr<Slice> &slice, int64_t extent, bool depthIsInner);
+  void createSlices(bool hasA);
 
   GridEmitter &e;
   const ProductTypes types;

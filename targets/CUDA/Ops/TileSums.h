@@ -10,11 +10,12 @@
 
 namespace dpc {
 
-/// The slices of both factors: whether their lines are along the depth (SliceLayout), and whether
-/// that of A holds numbers that are already rounded to tf32.
+/// The slices of both factors: whether their lines are along the depth (SliceLayout), whether that of
+/// A holds numbers that are already rounded to tf32, and whether A has any layout (getLayoutOfA), or
+/// that of TileProduct::makeSlice.
 struct SliceForms {
   bool depthIsInnerOfA = true, depthIsInnerOfB = true;
-  bool isRoundedA = false;
+  bool isRoundedA = false, hasAnyLayoutOfA = false;
 };
 
 /// How the threads of a block add the products of two slices to their sums of a tile. Each
@@ -36,6 +37,13 @@ public:
   /// The layout of a slice. `depthIsInner`: whether its lines are along the depth, if the unit
   /// takes such lines.
   virtual SliceLayout layoutOf(int64_t extent, int64_t depth, bool depthIsInner) const = 0;
+  /// The layouts of slices with `shape.depth` elements along the depth.
+  virtual SliceLayout getLayoutOfA() const {
+    return layoutOf(shape.getRows(), shape.depth, forms.depthIsInnerOfA);
+  }
+  virtual SliceLayout getLayoutOfB() const {
+    return layoutOf(shape.getColumns(), shape.depth, forms.depthIsInnerOfB);
+  }
   /// The row and the column in the tile of sum number `number` of the thread. They depend on
   /// `forms`, because a thread has neighbours in the direction in which it loads vectors.
   virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;

@@ -31,6 +31,16 @@ Layouts chunkLayouts() {
   return layouts;
 }
 
+/// Layouts for groups of `pairs` pairs of lines.
+Layouts pairLayouts(int64_t pairs) {
+  Layouts layouts;
+  for (int64_t extent : extents)
+    for (int64_t bytes : {2, 4})
+      layouts.push_back(
+          SliceLayout::forChunks(extent, 64 / bytes, bytes, /*depthIsInner=*/true, pairs));
+  return layouts;
+}
+
 Layouts elementLayouts() {
   Layouts layouts;
   for (int64_t extent : extents)
@@ -67,7 +77,8 @@ Layouts rowLayouts() {
 
 Layouts allLayouts() {
   Layouts layouts = chunkLayouts();
-  for (const Layouts &more : {elementLayouts(), fragmentLayouts(), vectorLayouts(), rowLayouts()})
+  for (const Layouts &more : {pairLayouts(2), pairLayouts(4), elementLayouts(), fragmentLayouts(),
+                              vectorLayouts(), rowLayouts()})
     layouts.insert(layouts.end(), more.begin(), more.end());
   return layouts;
 }
@@ -138,6 +149,26 @@ TEST(SliceLayout, MatricesHaveNoConflicts) {
                           [&](int64_t lane) { return std::pair(line + lane, inLine); }),
                   1);
   }
+}
+
+// The eight lines of a matrix may also be pairs of four groups. Then matrices of a group have the
+// same swizzle, so that their addresses differ by a constant.
+TEST(SliceLayout, PairsOfLinesHaveNoConflicts) {
+  for (int64_t pairs : {1, 2, 4})
+    for (const SliceLayout &layout : pairLayouts(pairs)) {
+      SCOPED_TRACE(nameOf(layout));
+      for (int64_t line = 0; line < layout.getLines(); line += 8 * pairs)
+        for (int64_t matrix = 0; matrix < pairs; ++matrix)
+          for (int64_t inLine = 0; inLine < layout.getLineElements();
+               inLine += layout.getChunkElements()) {
+            auto placeOf = [&](int64_t lane) {
+              return std::pair(line + lane / 2 * 2 * pairs + matrix * 2 + lane % 2, inLine);
+            };
+            EXPECT_EQ(countOf(layout, 8, SliceLayout::kChunk, placeOf), 1);
+            EXPECT_EQ(layout.offsetOf(inLine, line + matrix * 2),
+                      layout.offsetOf(inLine, line) + matrix * 2 * layout.getPitch());
+          }
+    }
 }
 
 // A lane loads the element at depth lane % 4 and at lane / 4 along the extent. A wavefront
