@@ -37,7 +37,9 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
 // the function first splits long sums over blocks. If there are still too few
 // blocks, it makes tiles smaller. It only halves tiles if the halves get multiprocessors of their
 // own. Otherwise some multiprocessors would have two of them, which takes longer than a whole tile.
-BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
+// Units that multiply narrow factors are done with a slice of 64 x 128 sums before the next slice is
+// there, so halves of such a tile would take as long, and read factors twice.
+BlockProduct::Division BlockProduct::divide(bool mayDivide, TileUnit unit) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileShape::kSide ? 8 : extent > 2 * TileShape::kSide ? 4 : 2;
   };
@@ -46,7 +48,10 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto tilesOf = [&] {
     return countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   };
-  while (2 * tilesOf() * most <= kEnoughBlocks && std::max(division.high, division.wide) > 2)
+  const bool waits = most == 1 && depth >= kLongDepth && hasChunks() &&
+                     (unit == TileUnit::halves || unit == TileUnit::tf32);
+  const int64_t least = waits ? 32 : 4;
+  while (2 * tilesOf() * most <= kEnoughBlocks && division.high * division.wide > least)
     (division.high >= division.wide ? division.high : division.wide) /= 2;
   division.parts = std::min(most, static_cast<int64_t>(llvm::divideCeil(kEnoughBlocks, tilesOf())));
   return division;
@@ -55,19 +60,18 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
 bool BlockProduct::hasChunks() const {
   const int64_t bytes = types.factor.getIntOrFloatBitWidth() / 8,
                 chunk = std::max<int64_t>(1, SliceLayout::kChunk / bytes);
-  return !hasPatches && std::min(runOfA, runOfB) > 0 && runOfA % chunk == 0 && runOfB % chunk == 0;
+  return std::min(runOfA, runOfB) > 0 && runOfA % chunk == 0 && runOfB % chunk == 0;
 }
 
-TileShape BlockProduct::shapeOf(const Division &division, bool keepsOrder,
-                                FactorForm factors) const {
-  const TileUnit unit = TileShape::unitFor(types, keepsOrder, factors);
-  return hasChunks() ? TileShape::ofBlock(types, unit, division.high, division.wide)
-                     : TileShape::of(types, unit, division.high, division.wide);
+TileShape BlockProduct::shapeOf(const Division &division, TileUnit unit) const {
+  return hasChunks() && !hasPatches ? TileShape::ofBlock(types, unit, division.high, division.wide)
+                                    : TileShape::of(types, unit, division.high, division.wide);
 }
 
 SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
-  const Division division = divide(options.mayDivide);
-  const TileShape shape = shapeOf(division, options.keepsOrder, options.factors);
+  const TileUnit unit = TileShape::unitFor(types, options.keepsOrder, options.factors);
+  const Division division = divide(options.mayDivide, unit);
+  const TileShape shape = shapeOf(division, unit);
   SmallVector<TileGrid> grids{{countTiles(shape.getRows(), shape.getColumns()) * division.parts,
                                shape.getThreads(), shape.countResidentBlocks()}};
   if (division.parts > 1)
@@ -78,22 +82,29 @@ SmallVector<TileGrid> BlockProduct::getGrids(const GridOptions &options) const {
 }
 
 int64_t BlockProduct::getScratchBytes() const {
-  return divide(/*mayDivide=*/true).parts * batches * rows * columns *
+  return divide(/*mayDivide=*/true, TileUnit::scalar).parts * batches * rows * columns *
          accumulatorType(types.result).getIntOrFloatBitWidth() / 8;
 }
 
 int64_t BlockProduct::countFinalElements(LaunchPhase phase) const {
-  const Division division = divide(phase.count > 1);
+  // No unit has smaller tiles.
+  const Division division = divide(phase.count > 1, TileUnit::scalar);
   return phase.number > 0 ? 1 : division.high * division.wide;
 }
 
 void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ElementOf elementOfA,
                         ElementOf elementOfB, Take take) const {
-  const Division division = divide(phase.count > 1);
+  const TileUnit unit = TileShape::unitFor(types, e.orderedSums, e.factors);
+  const Division division = divide(phase.count > 1, unit);
   if (phase.number > 0)
     return addParts(e, division.parts, take);
-  TileProduct tile(e, types, shapeOf(division, e.orderedSums, e.factors),
-                   {depthIsInnerOfA, depthIsInnerOfB, /*isRoundedA=*/hasChunks()});
+  const TileShape tileShape = shapeOf(division, unit);
+  // A thread of a small block keeps more pieces, and has no registers for their conditions.
+  const bool isWhole = rows % tileShape.getRows() == 0 && columns % tileShape.getColumns() == 0,
+             mayKeep = !hasPositions && (isWhole || tileShape.getThreads() == TileShape::kThreads);
+  TileProduct tile(e, types, tileShape,
+                   {depthIsInnerOfA, depthIsInnerOfB, /*isRoundedA=*/hasChunks() && mayKeep,
+                    /*hasAnyLayoutOfA=*/true});
   const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(rows, tile.getRows())),
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
   // If a sum is split, each part has complete slices. The last part has the

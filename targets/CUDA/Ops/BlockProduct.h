@@ -21,9 +21,10 @@ struct BlockProduct {
   /// For each factor: the number of elements in the inner direction that are neighbours in
   /// memory (TileFactor::run).
   int64_t runOfA = 0, runOfB = 0;
-  /// Whether elements of factors may be patches of an image. Their positions and conditions need
-  /// the registers with which a thread could have more pieces of a slice, or keep loaded ones.
-  bool hasPatches = false;
+  /// Whether factors are positions in an image, which need the registers with which a thread could
+  /// keep loaded pieces of a slice. Whether they may be patches of it: their conditions need the
+  /// registers with which it could have more pieces.
+  bool hasPositions = false, hasPatches = false;
 
   /// Whether tiles are faster than the element rule for this product.
   bool pays() const;
@@ -51,10 +52,10 @@ private:
   struct Division {
     int64_t high, wide, parts;
   };
-  Division divide(bool mayDivide) const;
+  Division divide(bool mayDivide, TileUnit unit) const;
   /// Whether threads fill slices of both factors by chunks.
   bool hasChunks() const;
-  TileShape shapeOf(const Division &division, bool keepsOrder, FactorForm factors) const;
+  TileShape shapeOf(const Division &division, TileUnit unit) const;
   int64_t countTiles(int64_t tileRows, int64_t tileColumns) const;
   void store(GridEmitter &emitter, TileProduct &tile, int64_t parts, llvm::ArrayRef<Index> at,
              Index thread, mlir::ValueRange sums, Take take) const;

@@ -36,15 +36,16 @@ struct ConvolutionGridFill
     return ShapedType::getNumElements(
         type.getShape().drop_front(std::is_same_v<Op, ConvOp> ? 1 : 2));
   }
+  /// Whether each patch is one point of the image.
+  static bool arePatchesPoints(const Convolution &c) {
+    return countTaps(c) == 1 && c.x.getShape().drop_front(2) == c.y.getShape().drop_front(2) &&
+           llvm::all_of(c.window.strides, [](int64_t stride) { return stride == 1; }) &&
+           llvm::all_of(c.window.padLow, [](int64_t padding) { return padding == 0; });
+  }
   /// The neighbours in the inner direction that are neighbours in the first operand. They have
   /// all spatial positions if each patch is one point of the image.
   static int64_t runOfFirst(const Convolution &c) {
-    const int64_t points = ShapedType::getNumElements(c.x.getShape().drop_front(2));
-    const bool arePatchesPoints =
-        countTaps(c) == 1 && c.x.getShape().drop_front(2) == c.y.getShape().drop_front(2) &&
-        llvm::all_of(c.window.strides, [](int64_t stride) { return stride == 1; }) &&
-        llvm::all_of(c.window.padLow, [](int64_t padding) { return padding == 0; });
-    return arePatchesPoints ? points : 0;
+    return arePatchesPoints(c) ? ShapedType::getNumElements(c.x.getShape().drop_front(2)) : 0;
   }
   static int64_t countTaps(const Convolution &c) {
     return ShapedType::getNumElements(c.w.getShape().drop_front(2));
@@ -82,7 +83,8 @@ struct ConvolutionGridFill
     product.depthIsInnerOfB = isWeightGrad;
     product.runOfA = runOfSecond(c);
     product.runOfB = runOfFirst(c);
-    product.hasPatches = true;
+    product.hasPositions = !isWeightGrad;
+    product.hasPatches = !arePatchesPoints(c);
     if (!c.channelsLast)
       return product;
     // Each run has the channels of one group, and in the weight of a convolution all taps.

@@ -243,13 +243,17 @@ TEST_F(GridPtx, StagesHaveOneBarrier) {
   for (const char *type : {"bf16", "f32", "f64"}) {
     const std::string ptx = ptxOf(deep, type);
     auto count = [&](StringRef word) { return StringRef(ptx).count(word); };
-    EXPECT_EQ(count("bar.sync"), count("cp.async.wait_group")) << ptx;
-    // The loop of matrix units has all stages, and the last of the 16 rounds or more follow it.
-    // That of scalar instructions has one stage. Each kernel also waits at its end.
-    if (StringRef(type) == "f32")
+    // The loop of matrix units has all stages, and the last of the 16 rounds or more follow it. The
+    // last one waits for all copies. The loop of scalar instructions has one stage, so there code
+    // after it waits. All threads meet at the end.
+    if (StringRef(type) == "f32") {
       EXPECT_EQ(count("bar.sync"), 2u) << ptx;
-    else
+      EXPECT_EQ(count("cp.async.wait_group"), 2u) << ptx;
+    } else {
       EXPECT_LT(count("bar.sync"), 16u) << ptx;
+      EXPECT_EQ(count("cp.async.wait_group") + 1, count("bar.sync")) << ptx;
+      EXPECT_TRUE(has(ptx, "cp.async.wait_group \t0") || has(ptx, "cp.async.wait_group 0")) << ptx;
+    }
     EXPECT_TRUE(has(ptx, "cp.async.wait_group")) << ptx;
   }
 }
@@ -270,6 +274,45 @@ TEST_F(GridPtx, NeighboursAreStoredTogether) {
     EXPECT_FALSE(has(narrow, "st.global.u16") || has(narrow, "st.global.b16")) << narrow;
     EXPECT_TRUE(has(narrow, "cvt.rn.bf16x2.f32")) << narrow;
   }
+  // If ldmatrix loads lines of the columns, a lane has all eight neighbours of a chunk.
+  const OpCase inner = {"nn.dot %a, %b contract [1] [1] : tensor<16384x64xf64>, tensor<128x64xf64> "
+                        "-> tensor<16384x128xf64>",
+                        {{"16384x64xf64"}, {"128x64xf64"}}};
+  const std::string chunks = ptxOf(inner, "bf16");
+  EXPECT_TRUE(has(chunks, "st.global.v4.b32") || has(chunks, "st.global.v4.u32")) << chunks;
+  EXPECT_FALSE(has(chunks, "st.global.b32") || has(chunks, "st.global.u32")) << chunks;
+}
+
+// A predicate says whether a copy reads its chunk of a patch, and addresses of a thread's chunks
+// differ by constants. A convolution whose patches are points has no conditions.
+TEST_F(GridPtx, PatchesAreCopied) {
+  const OpCase points = {"nn.conv %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations "
+                         "[1, 1] groups 1 channelsLast : tensor<64x16x16x64xf64>, "
+                         "tensor<128x1x1x64xf64> -> tensor<64x16x16x128xf64>",
+                         {{"64x16x16x64xf64"}, {"128x1x1x64xf64"}}},
+               patches = {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 0] dilations "
+                          "[1, 1] groups 1 channelsLast : tensor<64x32x32x64xf64>, "
+                          "tensor<128x3x3x64xf64> -> tensor<64x16x16x128xf64>",
+                          {{"64x32x32x64xf64"}, {"128x3x3x64xf64"}}};
+  auto copies = [&](const OpCase &opCase) {
+    std::string ptx = ptxOf(opCase, "bf16");
+    std::vector<std::string> lines;
+    for (size_t at = 0; (at = ptx.find("cp.async.cg", at)) != std::string::npos; ++at)
+      lines.push_back(ptx.substr(at, ptx.find(';', at) - at));
+    return lines;
+  };
+  auto count = [](const std::vector<std::string> &lines, const char *text) {
+    return llvm::count_if(
+        lines, [&](const std::string &line) { return line.find(text) != std::string::npos; });
+  };
+  const std::vector<std::string> ofPoints = copies(points), ofPatches = copies(patches);
+  EXPECT_GT(ofPoints.size(), 0u);
+  EXPECT_EQ(count(ofPoints, "%p"), 0);
+  EXPECT_EQ(count(ofPoints, ", 16"), int64_t(ofPoints.size()));
+  // Two of four copies of a stage are of patches. Some are nowhere outside of the image.
+  EXPECT_GT(count(ofPatches, "%p"), int64_t(ofPatches.size()) / 4);
+  EXPECT_LE(count(ofPatches, "%p"), int64_t(ofPatches.size()) / 2);
+  EXPECT_GT(count(ofPatches, "+4096]"), 0);
 }
 
 // A thread that adds rows of updates, or few terms of neighbouring sums, accesses neighbours in 16
@@ -757,6 +800,61 @@ TEST_F(GridCodegen, Tf32) {
                                  alignedProduct(false, true), alignedProduct(true, false)})
       check(opCase, "f32", 2e-3, make);
   }
+}
+
+// Tiles of all sizes of 16-bit results, whose factors have the depth inside or outside.
+TEST_F(GridCodegen, TilesOfHalves) {
+  const std::array<int64_t, 4> shapes[] = {
+      {66, 128, 128, 160}, {66, 124, 60, 72}, {66, 60, 120, 24}, {130, 30, 62, 40}, {3, 33, 31, 8}};
+  for (auto [batches, rows, columns, depth] : shapes)
+    for (bool outsideA : {false, true})
+      for (bool outsideB : {false, true}) {
+        auto tensor = [&](int64_t first, int64_t second) {
+          return std::to_string(batches) + "x" + std::to_string(first) + "x" +
+                 std::to_string(second) + "xf64";
+        };
+        const std::string a = outsideA ? tensor(depth, rows) : tensor(rows, depth),
+                          b = outsideB ? tensor(depth, columns) : tensor(columns, depth),
+                          text = "nn.dot %a, %b batch [0] [0] contract [" +
+                                 std::string(outsideA ? "1" : "2") + "] [" +
+                                 (outsideB ? "1" : "2") + "] : tensor<" + a + ">, tensor<" + b +
+                                 "> -> tensor<" + tensor(rows, columns) + ">";
+        SCOPED_TRACE(text);
+        check({text.c_str(), {{a.c_str()}, {b.c_str()}}}, "bf16", 2e-2, makeKernel);
+      }
+}
+
+// Convolutions with channels last of 16 bits: chunks of channels, padding, strides, dilations and
+// groups, and patches at the border of tiles and of the image.
+TEST_F(GridCodegen, ConvolutionsOfHalves) {
+  struct Window {
+    const char *text, *x, *w, *y;
+  };
+  const Window windows[] = {
+      {"strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1", "5x9x7x64",
+       "72x1x1x64", "5x9x7x72"},
+      {"strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1", "3x9x8x40",
+       "64x1x1x40", "3x5x4x64"},
+      {"strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1", "3x7x7x64",
+       "64x3x3x64", "3x7x7x64"},
+      {"strides [2, 2] padLow [1, 2] padHigh [2, 1] dilations [2, 1] groups 2", "2x13x12x48",
+       "80x3x3x24", "2x6x7x80"},
+  };
+  for (const Window &window : windows)
+    for (int kind : {0, 1, 2}) {
+      auto tensor = [](const char *shape) { return std::string(shape) + "xf64"; };
+      const std::string x = tensor(window.x), w = tensor(window.w), y = tensor(window.y);
+      const char *names[] = {"nn.conv", "nn.conv_input_grad", "nn.conv_weight_grad"};
+      const std::string a = kind == 1 ? y : x, b = kind == 2 ? y : w,
+                        result = kind == 0   ? y
+                                 : kind == 1 ? x
+                                             : w,
+                        text = std::string(names[kind]) + " %a, %b " + window.text +
+                               " channelsLast : tensor<" + a + ">, tensor<" + b + "> -> tensor<" +
+                               result + ">";
+      SCOPED_TRACE(text);
+      check({text.c_str(), {{a.c_str()}, {b.c_str()}}}, "bf16", 2e-2, makeKernel);
+    }
 }
 
 // Tiles of all sizes, whose factors have the depth inside or outside: the batches are enough

@@ -634,6 +634,34 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
   EXPECT_EQ(refusal(), "launch 0 does not compute the result of its library call");
 }
 
+// Where a library is missing, one launch computes its product. Its blocks wait for slices, so tiles
+// of 16 bits are no smaller than 64 x 128, however few there are. Blocks of f32 compute, so more
+// blocks take less time.
+TEST_F(LaunchPlanTest, FewTilesOfALibrary) {
+  auto gridOf = [&](const char *type) {
+    const std::string element = type, x = "tensor<16x32x32x64x" + element + ">",
+                      w = "tensor<64x1x1x64x" + element + ">";
+    module = parseSourceString<ModuleOp>(
+        "func.func @f(%x: " + x + ", %y: " + x + ") -> " + w + " { %k = nn.kernel(%x, %y : " + x +
+            ", " + x + ") { ^bb0(%a: " + x + ", %b: " + x +
+            "): %0 = nn.conv_weight_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] "
+            "dilations [1, 1] groups 1 channelsLast : " +
+            x + ", " + x + " -> " + w + " nn.yield %0 : " + w + " } -> " + w + " return %k : " + w +
+            " }",
+        &context);
+    EXPECT_TRUE(module);
+    module->walk([&](nn::KernelOp kernel) {
+      graph = std::move(*KernelGraph::build(kernel, *findTarget("cuda"), true));
+    });
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{ProductMaker::library}});
+    EXPECT_EQ(plan.launches.size(), 1u);
+    EXPECT_TRUE(plan.launches[0].call);
+    return std::pair(plan.launches[0].blocks, plan.launches[0].threads);
+  };
+  EXPECT_EQ(gridOf("bf16"), std::pair(int64_t(1), int64_t(128)));
+  EXPECT_EQ(gridOf("f32"), std::pair(int64_t(4), int64_t(256)));
+}
+
 // A library computes a convolution, and another launch the rest of the group.
 TEST_F(LaunchPlanTest, AConvolutionOfALibrary) {
   auto readFor = [&](int64_t size, StringRef window, StringRef next, ProductMaker maker) {
