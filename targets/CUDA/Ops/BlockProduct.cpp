@@ -48,8 +48,10 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide, TileUnit unit) const
   auto tilesOf = [&] {
     return countTiles(division.high * TileShape::kSide, division.wide * TileShape::kSide);
   };
-  const bool waits = most == 1 && depth >= kLongDepth && hasChunks() &&
-                     (unit == TileUnit::halves || unit == TileUnit::tf32);
+  // In tf32, conditions of pieces at the edge would need more registers than small blocks have.
+  const bool hasEdges = rows % (4 * TileShape::kSide) != 0 || columns % (4 * TileShape::kSide) != 0,
+             waits = most == 1 && depth >= kLongDepth && hasChunks() &&
+                     (unit == TileUnit::halves || (unit == TileUnit::tf32 && !hasEdges));
   const int64_t least = waits ? 32 : 4;
   while (2 * tilesOf() * most <= kEnoughBlocks && division.high * division.wide > least)
     (division.high >= division.wide ? division.high : division.wide) /= 2;
