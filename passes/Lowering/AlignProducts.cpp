@@ -7,6 +7,7 @@
 #include "dialects/NN/IR/Fusion.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -33,6 +34,19 @@ static const int64_t kMostLinePadding = 64;
 
 namespace {
 
+/// Whether a reshape of `before` to `after` keeps the rows: their elements are neighbours along the
+/// last dimension of both.
+bool keepsRows(ArrayRef<int64_t> before, ArrayRef<int64_t> after) {
+  return !before.empty() && !after.empty() && before.back() == after.back();
+}
+
+/// `shape` with rows of `extent` elements.
+SmallVector<int64_t> withRows(ArrayRef<int64_t> shape, int64_t extent) {
+  SmallVector<int64_t> resized(shape);
+  resized.back() = extent;
+  return resized;
+}
+
 /// Pads values at the end of one dimension. Products that read the same value share its padded
 /// copy.
 class Paddings {
@@ -40,22 +54,42 @@ public:
   /// Returns `value` with `extent` elements along `dim`. The new elements are 0. `reader` is an op
   /// that will read the result. Readers of one value must come in program order.
   Value pad(Value value, int64_t dim, int64_t extent, Operation *reader) {
-    Value &padded = known[{value, {dim, extent}}];
-    if (padded)
+    if (Value padded = known.lookup({value, {dim, extent}}))
       return padded;
+    return known[{value, {dim, extent}}] = makePadded(value, dim, extent, reader);
+  }
+
+  /// Erases what no op reads any more. Nothing can be padded after that.
+  void eraseUnused() {
+    for (Operation *reshape : passed)
+      if (reshape->use_empty())
+        reshape->erase();
+  }
+
+private:
+  Value makePadded(Value value, int64_t dim, int64_t extent, Operation *reader) {
     // The copy must be visible to all readers of the value, so it is in the block of the value.
     Operation *place = value.getParentBlock()->findAncestorOpInBlock(*reader);
     OpBuilder builder(place);
     Expressions e{builder, reader->getLoc()};
     RankedTensorType type = typeOf(value);
+    // The pad of a reshaped tensor would be a copy. Loops that compute the tensor can pad it.
+    if (auto reshape = value.getDefiningOp<ReshapeOp>();
+        reshape && dim + 1 == type.getRank() &&
+        keepsRows(typeOf(reshape.getInput()).getShape(), type.getShape())) {
+      passed.insert(reshape);
+      Value input = reshape.getInput(),
+            rows = pad(input, typeOf(input).getRank() - 1, extent, reader);
+      return e.reshape(rows, withRows(type.getShape(), extent));
+    }
     SmallVector<int64_t> none(type.getRank(), 0), high = none;
     high[dim] = extent - type.getDimSize(dim);
     Value zero = e.splat(RankedTensorType::get({}, type.getElementType()), 0);
-    return padded = e.make<PadOp>(value, zero, none, high, none);
+    return e.make<PadOp>(value, zero, none, high, none);
   }
 
-private:
   llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> known;
+  llvm::SetVector<Operation *> passed; // reshapes whose operand is padded
 };
 
 /// A dimension of a product: its number in the factors and in the result, nullopt if it is none
@@ -98,6 +132,8 @@ public:
     dot.getResult().setType(type.clone(extents));
     cropForReaders(dot.getResult(), type.getShape());
   }
+
+  void eraseUnused() { paddings.eraseUnused(); }
 
 private:
   static SmallVector<ProductDim> dimsOf(DotOp dot) {
@@ -147,8 +183,9 @@ private:
   }
 
   /// Gives the readers of `padded` a slice with the extents `shape`. Readers whose loops can
-  /// compute their operands have a slice of their own, and read the elements where they are. All
-  /// other readers share a copy.
+  /// compute their operands have a slice of their own, and read the elements where they are. If a
+  /// reshape keeps the rows, its readers get slices of the reshaped rows. All other readers share a
+  /// copy.
   static void cropForReaders(Value padded, ArrayRef<int64_t> shape) {
     const SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
     SmallVector<OpOperand *> uses(llvm::make_pointer_range(padded.getUses()));
@@ -158,7 +195,20 @@ private:
       return builder.create<SliceOp>(padded.getLoc(), padded, starts, shape, strides);
     };
     SliceOp shared;
+    const ArrayRef<int64_t> all = typeOf(padded).getShape();
+    const bool cutsRows = all.drop_back() == shape.drop_back();
     for (OpOperand *use : uses) {
+      if (auto reshape = dyn_cast<ReshapeOp>(use->getOwner());
+          reshape && cutsRows && keepsRows(shape, typeOf(reshape.getResult()).getShape())) {
+        const SmallVector<int64_t> cropped(typeOf(reshape.getResult()).getShape());
+        OpBuilder before(reshape);
+        Value rows =
+            Expressions{before, reshape.getLoc()}.reshape(padded, withRows(cropped, all.back()));
+        reshape.replaceAllUsesWith(rows);
+        reshape.erase();
+        cropForReaders(rows, cropped);
+        continue;
+      }
       if (isReadInLoops(use->getOwner())) {
         SliceOp own = crop();
         own->setAttr(kReadInPlaceAttrName, builder.getUnitAttr());
@@ -196,6 +246,7 @@ struct AlignProductsPass : dpc::impl::AlignProductsBase<AlignProductsPass> {
     Aligner aligner(*target, options);
     for (DotOp dot : dots)
       aligner.align(dot);
+    aligner.eraseUnused();
   }
 };
 

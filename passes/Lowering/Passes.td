@@ -55,8 +55,8 @@ def AlignProducts : Pass<"dpc-align-products", "mlir::ModuleOp"> {
     need rows of a multiple of this length. The target names the length for each product. If
     the rows of a factor or of the result have another length, the pass pads the factors with
     zeros, which add nothing to sums. Long rows become whole lines of memory. Each reader of
-    the result gets a slice without the padding, which it reads in place. Products share the
-    padded copy of a factor.
+    the result gets a slice without the padding, which it reads in place. A reshape that keeps
+    rows reshapes the padded rows. Products share the padded copy of a factor.
 
     The pass pads only factors whose elements take part in many multiplications, because it
     costs a copy. This copy is usually fused with the op that computes the factor.

@@ -119,3 +119,42 @@ func.func @rows_of_whole_lines(%x: tensor<768x512xbf16>, %w: tensor<512x50257xbf
   %y = nn.dot %x, %w contract [1] [0] : tensor<768x512xbf16>, tensor<512x50257xbf16> -> tensor<768x50257xf32>
   return %y : tensor<768x50257xf32>
 }
+
+// -----
+
+// A reshape of complete rows reshapes the padded rows, so that its readers read them in place. The
+// gradient is padded before its reshape, where loops compute it. Nothing is copied.
+// CHECK-LABEL: @reshaped_rows
+// CHECK: %[[Y:.*]] = nn.dot %arg0, %{{.*}} contract [2] [1] : {{.*}} -> tensor<4x128x1008xf32>
+// CHECK: %[[R:.*]] = nn.reshape %[[Y]] : tensor<4x128x1008xf32> -> tensor<512x1008xf32>
+// CHECK: %[[S:.*]] = nn.slice %[[R]] starts [0, 0] limits [512, 1003] strides [1, 1] {nn.read_in_place}
+// CHECK: %[[E:.*]] = nn.exp %[[S]] : tensor<512x1003xf32>
+// CHECK: %[[G:.*]] = nn.convert %[[E]]
+// CHECK-NOT: nn.reshape %[[G]]
+// CHECK: %[[P:.*]] = nn.pad %[[G]], %{{.*}} low [0, 0] high [0, 5] interior [0, 0]
+// CHECK: %[[H:.*]] = nn.reshape %[[P]] : tensor<512x1008xbf16> -> tensor<4x128x1008xbf16>
+// CHECK-NOT: nn.reshape
+// CHECK: nn.dot %[[H]],
+// CHECK-NOT: nn.slice {{.*}} tensor<4x128x1003
+func.func @reshaped_rows(%x: tensor<4x128x768xbf16>, %w: tensor<1003x768xbf16>) -> tensor<1003x768xf32> {
+  %y = nn.dot %x, %w contract [2] [1] : tensor<4x128x768xbf16>, tensor<1003x768xbf16> -> tensor<4x128x1003xf32>
+  %r = nn.reshape %y : tensor<4x128x1003xf32> -> tensor<512x1003xf32>
+  %e = nn.exp %r : tensor<512x1003xf32>
+  %g = nn.convert %e : tensor<512x1003xf32> -> tensor<512x1003xbf16>
+  %h = nn.reshape %g : tensor<512x1003xbf16> -> tensor<4x128x1003xbf16>
+  %d = nn.dot %h, %x contract [0, 1] [0, 1] : tensor<4x128x1003xbf16>, tensor<4x128x768xbf16> -> tensor<1003x768xf32>
+  return %d : tensor<1003x768xf32>
+}
+
+// -----
+
+// A reshape that breaks rows gets a copy of the unpadded rows.
+// CHECK-LABEL: @broken_rows
+// CHECK: %[[Y:.*]] = nn.dot {{.*}} -> tensor<512x1008xf32>
+// CHECK: %[[S:.*]] = nn.slice %[[Y]] starts [0, 0] limits [512, 1003] strides [1, 1] :
+// CHECK: nn.reshape %[[S]] : tensor<512x1003xf32> -> tensor<1003x512xf32>
+func.func @broken_rows(%x: tensor<512x768xbf16>, %w: tensor<1003x768xbf16>) -> tensor<1003x512xf32> {
+  %y = nn.dot %x, %w contract [1] [1] : tensor<512x768xbf16>, tensor<1003x768xbf16> -> tensor<512x1003xf32>
+  %r = nn.reshape %y : tensor<512x1003xf32> -> tensor<1003x512xf32>
+  return %r : tensor<1003x512xf32>
+}
