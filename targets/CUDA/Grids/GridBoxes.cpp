@@ -70,6 +70,7 @@ Value GridEmitter::gather(const BoxPlan::Gathered &value, ArrayRef<Index> box) {
   nn::TransposeOp op = value.op;
   const Value operand = op.getInput();
   Value memory = allocateInSharedSpace(launch->boxes->getBytes(value));
+  llvm::SaveAndRestore inOwnOrder(filling, true);
   dealBox(value.sweep, box,
           [&](ArrayRef<Index> position, Index inRun, ArrayRef<SmallVector<Index>> inBox) {
             const Type type = typeInBox(operand);

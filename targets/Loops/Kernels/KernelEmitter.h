@@ -122,6 +122,9 @@ protected:
   /// Emits the computation of an element that is in no register and in no buffer.
   virtual mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   const void *keyOf(Index number) const;
+  /// Whether the code reads elements in an order of its own, so that a result must not share the
+  /// buffer of an operand that it reads.
+  bool filling = false;
   /// The part of the group that the code computes, if its parts run at the same time.
   unsigned part = 0;
   /// The number of the current stage, from 0.
@@ -154,7 +157,6 @@ private:
   unsigned group = 0, stage = 0;
   LoopRows rows;
   Index row;
-  bool filling = false;
   /// The number of the element that the loops of a stage compute, and the number under which their
   /// accesses to this element are recorded. It is the same for all elements of all pieces
   /// (forEachPiece), because each piece is read before it is written, and pieces have no common

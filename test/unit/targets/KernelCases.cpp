@@ -842,6 +842,8 @@ static const std::vector<dpc::test::OpCase> kernels = {
     // Numbers per column that a thread reads once for several rows. The result may lie on the operand.
     {R"(%w = nn.broadcast %b [1] : tensor<64xf64> -> tensor<8192x64xf64> %m = nn.mul %a, %w : tensor<8192x64xf64> nn.add %m, %w : tensor<8192x64xf64>)",
      {{"8192x64xf64"}, {"64xf64"}}},
+    // A square transposition of one box.
+    {"%t = nn.transpose %a [1, 0] : tensor<16x16xf64> -> tensor<16x16xf64> nn.mul %t, %b : tensor<16x16xf64>", {{"16x16xf64"}, {"16x16xf64"}}},
 };
 // clang-format on
 
