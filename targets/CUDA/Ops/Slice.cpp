@@ -49,8 +49,8 @@ Slice::Address Slice::addressOf(Index k, Index i) const {
 Value Slice::pointerTo(Value stageOffset, const Address &address, int64_t k, int64_t i) const {
   const int64_t lines = layout.depthIsInner ? i : k,
                 bytes = (layout.depthIsInner ? k : i) * layout.bytes;
-  assert((layout.modulus == 1 || lines < layout.divisor ||
-          lines % (layout.divisor * layout.modulus) == 0) &&
+  // The line of `address` is the first of its group, or the sum does not leave the group.
+  assert((layout.modulus == 1 || lines % (layout.divisor * layout.modulus) < layout.divisor) &&
          "the lines have different swizzles");
   int64_t constant = this->offset + address.constant + lines * layout.getPitch();
   Value inLine = address.inLine;
