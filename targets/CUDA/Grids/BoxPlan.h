@@ -11,8 +11,8 @@ namespace dpc {
 /// How a launch computes values that are transposed, so that it reads and writes memory in wide
 /// accesses to neighbours. The loops of a nest are divided into boxes, one per block. The block
 /// first reads the elements of a box in the order of the operand, and keeps them in shared memory.
-/// Then it computes and stores the results in their own order. What is elementwise before the
-/// transposition is computed in the first step, and what is elementwise after it in the second.
+/// Then it computes and stores the results in their own order. The first step computes the
+/// elementwise ops before the transposition, and the second step those after it.
 struct BoxPlan {
   /// The bytes of the lines of memory, which a warp should access completely.
   static constexpr int64_t kLine = 128;

@@ -584,8 +584,8 @@ private:
     result.launches.push_back(launch);
   }
 
-  /// Returns Launch::Pieces::rows for the elements of `stage`, of which a thread computes
-  /// `neighbours` together.
+  /// Returns Launch::Pieces::rows for `stage`, if a thread computes `neighbours` elements of a row
+  /// together.
   int64_t rowsOfThread(const LoopGroup::Stage &stage, int64_t neighbours) {
     ArrayRef<int64_t> extents = stage.nest.extents;
     if (neighbours == 1 || extents.size() < 2)

@@ -245,7 +245,6 @@ KernelEmitter::Values KernelEmitter::computeNeighbours(Value tensor, ArrayRef<In
   for (Index number : numbers) {
     begin(number);
     made.push_back(compute(tensor, ElementIndex(*this, shape, number)));
-    rememberElement(tensor, number, made.back());
   }
   return made;
 }

@@ -27,7 +27,7 @@ SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
 }
 
 /// Combines each value of `carried` with an element if `inside` holds; otherwise returns
-/// `carried`. The elements are neighbours of `tensor`, of which the first is at `first`.
+/// `carried`. The elements are neighbours in `tensor`, and the first one is at `first`.
 Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, ValueRange carried,
                     Value tensor, ArrayRef<Index> first) {
   return e.branch(

@@ -38,6 +38,29 @@ bool onlyMoves(Operation *kernel) {
 /// later runs of these tests (CMakeLists.txt) are in f32, but for the long run.
 bool isLaterRun() { return std::getenv("DPC_EMU_ORDER") && !std::getenv("DPC_LONG"); }
 
+/// Calls `body` with products of batches of matrices, and with their number of rows. The extents are
+/// batches, rows, columns and depth. Each factor has the depth inside in one product and outside in
+/// another.
+void forEachProduct(ArrayRef<std::array<int64_t, 4>> shapes,
+                    llvm::function_ref<void(const OpCase &, int64_t rows)> body) {
+  for (auto [batches, rows, columns, depth] : shapes)
+    for (bool outsideA : {false, true})
+      for (bool outsideB : {false, true}) {
+        auto tensor = [&](int64_t first, int64_t second) {
+          return std::to_string(batches) + "x" + std::to_string(first) + "x" +
+                 std::to_string(second) + "xf64";
+        };
+        const std::string a = outsideA ? tensor(depth, rows) : tensor(rows, depth),
+                          b = outsideB ? tensor(depth, columns) : tensor(columns, depth),
+                          text = "nn.dot %a, %b batch [0] [0] contract [" +
+                                 std::string(outsideA ? "1" : "2") + "] [" +
+                                 (outsideB ? "1" : "2") + "] : tensor<" + a + ">, tensor<" + b +
+                                 "> -> tensor<" + tensor(rows, columns) + ">";
+        SCOPED_TRACE(text);
+        body({text.c_str(), {{a.c_str()}, {b.c_str()}}}, rows);
+      }
+}
+
 class GridCodegenCase : public KernelTest, public testing::WithParamInterface<OpCase> {
 protected:
   void checkNarrow(StringRef type) {
@@ -812,22 +835,7 @@ TEST_F(GridCodegen, Tf32) {
 TEST_F(GridCodegen, TilesOfHalves) {
   const std::array<int64_t, 4> shapes[] = {
       {66, 128, 128, 160}, {66, 124, 60, 72}, {66, 60, 120, 24}, {130, 30, 62, 40}, {3, 33, 31, 8}};
-  for (auto [batches, rows, columns, depth] : shapes)
-    for (bool outsideA : {false, true})
-      for (bool outsideB : {false, true}) {
-        auto tensor = [&](int64_t first, int64_t second) {
-          return std::to_string(batches) + "x" + std::to_string(first) + "x" +
-                 std::to_string(second) + "xf64";
-        };
-        const std::string a = outsideA ? tensor(depth, rows) : tensor(rows, depth),
-                          b = outsideB ? tensor(depth, columns) : tensor(columns, depth),
-                          text = "nn.dot %a, %b batch [0] [0] contract [" +
-                                 std::string(outsideA ? "1" : "2") + "] [" +
-                                 (outsideB ? "1" : "2") + "] : tensor<" + a + ">, tensor<" + b +
-                                 "> -> tensor<" + tensor(rows, columns) + ">";
-        SCOPED_TRACE(text);
-        check({text.c_str(), {{a.c_str()}, {b.c_str()}}}, "bf16", 2e-2, makeKernel);
-      }
+  forEachProduct(shapes, [&](const OpCase &one, int64_t) { check(one, "bf16", 2e-2, makeKernel); });
 }
 
 // Convolutions with channels last of 16 bits: chunks of channels, padding, strides, dilations and
@@ -875,24 +883,11 @@ TEST_F(GridCodegen, TilesOfTf32) {
   };
   const std::array<int64_t, 4> shapes[] = {
       {66, 128, 128, 80}, {66, 124, 60, 72}, {66, 60, 124, 20}, {66, 62, 62, 24}, {3, 33, 31, 40}};
-  for (auto [batches, rows, columns, depth] : shapes)
-    for (bool outsideA : {false, true})
-      for (bool outsideB : {false, true}) {
-        auto tensor = [&](int64_t first, int64_t second) {
-          return std::to_string(batches) + "x" + std::to_string(first) + "x" +
-                 std::to_string(second) + "xf64";
-        };
-        const std::string a = outsideA ? tensor(depth, rows) : tensor(rows, depth),
-                          b = outsideB ? tensor(depth, columns) : tensor(columns, depth),
-                          text = "nn.dot %a, %b batch [0] [0] contract [" +
-                                 std::string(outsideA ? "1" : "2") + "] [" +
-                                 (outsideB ? "1" : "2") + "] : tensor<" + a + ">, tensor<" + b +
-                                 "> -> tensor<" + tensor(rows, columns) + ">";
-        const OpCase one = {text.c_str(), {{a.c_str()}, {b.c_str()}}};
-        check(one, "f32", 2e-3, make);
-        if (rows < 128)
-          check(one, "f32", 2e-6, makeSplit);
-      }
+  forEachProduct(shapes, [&](const OpCase &one, int64_t rows) {
+    check(one, "f32", 2e-3, make);
+    if (rows < 128)
+      check(one, "f32", 2e-6, makeSplit);
+  });
 }
 
 // Three products of tf32 have almost the precision of f32, where one would be off by 1e-3: with
