@@ -195,9 +195,9 @@ public:
   /// The form in which the target computes the results of `op` in a kernel.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
-  /// Builds ops that compute the results of the composite `op` (DecomposableOpInterface), and returns
-  /// their results. A target may choose ops that its kernels compute faster. Up to rounding, the
-  /// results are the same.
+  /// Builds ops that compute the results of the composite `op` (DecomposableOpInterface), and
+  /// returns their results. A target may choose ops that its kernels compute faster. Up to
+  /// rounding, the results are the same.
   virtual llvm::SmallVector<mlir::Value> decompose(mlir::Operation *op,
                                                    mlir::OpBuilder &builder) const = 0;
 

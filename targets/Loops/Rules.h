@@ -56,8 +56,8 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
-/// Base of the element rule of an op that computes neighbours in the same loops and branches. Instead
-/// of `element`, the `Model` defines
+/// Base of the element rule of an op that computes neighbours in the same loops and branches.
+/// Instead of `element`, the `Model` defines
 ///
 ///   Values elements(Op op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const
 ///

@@ -56,8 +56,8 @@ struct Processor {
 };
 
 /// Takes LLVM's messages about one kernel. The first error is kept: without a handler, LLVM would
-/// end the process. Warnings are dropped, because users can do nothing about them: for example, LLVM
-/// cannot make vectors of each loop that a rule asks for (LoopEmitter::Lanes::whereLegal).
+/// end the process. Warnings are dropped, because users can do nothing about them: for example,
+/// LLVM cannot make vectors of each loop that a rule asks for (LoopEmitter::Lanes::whereLegal).
 class KernelMessages : public llvm::DiagnosticHandler {
 public:
   explicit KernelMessages(std::string &error) : error(error) {}

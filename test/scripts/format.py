@@ -36,6 +36,7 @@ class CheckFormat(unittest.TestCase):
     def test_wide_comment(self):
         message = "File.cpp:2: a comment of 103 columns, more than 100"
         self.assertEqual(self.run_on("int a;\n" + WIDE)[:2], (1, [message, "1 passed, 1 failed"]))
+        self.assertEqual(self.run_on("int   a;\n" + WIDE, "--fix")[:2], (1, [message, "1 passed, 1 failed"]))
 
     def test_wide_comment_that_may_be(self):
         self.assertEqual(self.run_on("// | " + "x" * 80 + " |\nint a;\n")[0], 0)

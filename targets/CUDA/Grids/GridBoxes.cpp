@@ -56,8 +56,8 @@ void GridEmitter::dealBox(
   });
 }
 
-/// The type that elements of `tensor` have in a box. LLVM joins more accesses to 16-bit integers than
-/// to 16-bit floats.
+/// The type that elements of `tensor` have in a box. LLVM joins more accesses to 16-bit integers
+/// than to 16-bit floats.
 static Type typeInBox(Value tensor) {
   const Type type = registerType(nn::typeOf(tensor).getElementType());
   const unsigned bits = type.getIntOrFloatBitWidth();

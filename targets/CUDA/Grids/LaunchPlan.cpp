@@ -130,8 +130,8 @@ public:
     });
   }
 
-  /// The largest number of terms in [1, most] by which each long reduction that computes elements of
-  /// `roots` may divide its terms, so that all pieces are aligned alike: the terms that are
+  /// The largest number of terms in [1, most] by which each long reduction that computes elements
+  /// of `roots` may divide its terms, so that all pieces are aligned alike: the terms that are
   /// neighbours in memory, e.g. those of a plane of an image, consist of such pieces.
   int64_t alignedTerms(ArrayRef<Operation *> roots, int64_t most) {
     anyInlined(roots, [&](Operation *op) {

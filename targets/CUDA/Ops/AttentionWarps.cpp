@@ -221,9 +221,9 @@ Index AttentionWarps::ownRow(Index firstRow, int64_t number) const {
          products->getRow(number);
 }
 
-// Two lanes whose numbers differ in the bit `distance` exchange values like the elements of a matrix
-// that is transposed. Afterwards the lower lane has `first` of both lanes, and the upper one has
-// `second` of both.
+// Two lanes whose numbers differ in the bit `distance` exchange values like the elements of a
+// matrix that is transposed. Afterwards the lower lane has `first` of both lanes, and the upper one
+// has `second` of both.
 static void transposeLanes(GridEmitter &e, LoopEmitter::Index thread, int distance, Value &first,
                            Value &second) {
   Value isUpper = e.inRange(e.mod(e.floorDiv(thread, distance), 2), 1, 2);

@@ -32,13 +32,13 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
   return batches * llvm::divideCeil(rows, tileRows) * llvm::divideCeil(columns, tileColumns);
 }
 
-// The more elements of C a thread computes, the less often factors are read. But it
-// is more important that every multiprocessor has a block. To get enough blocks,
-// the function first splits long sums over blocks. If there are still too few
-// blocks, it makes tiles smaller. It only halves tiles if the halves get multiprocessors of their
-// own. Otherwise some multiprocessors would have two of them, which takes longer than a whole tile.
-// Units that multiply narrow factors are done with a slice of 64 x 128 sums before the next slice is
-// there, so halves of such a tile would take as long, and read factors twice.
+// The more elements of C a thread computes, the less often factors are read. But it is more
+// important that every multiprocessor has a block. To get enough blocks, the function first splits
+// long sums over blocks. If there are still too few blocks, it makes tiles smaller. It only halves
+// tiles if the halves get multiprocessors of their own. Otherwise some multiprocessors would have
+// two of them, which takes longer than a whole tile. Units that multiply narrow factors are done
+// with a slice of 64 x 128 sums before the next slice is there, so halves of such a tile would take
+// as long, and read factors twice.
 BlockProduct::Division BlockProduct::divide(bool mayDivide, TileUnit unit) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileShape::kSide ? 8 : extent > 2 * TileShape::kSide ? 4 : 2;

@@ -19,8 +19,8 @@ namespace {
 ///
 /// Which row of the tile a row of a small matrix stands for is free. If lanes load vectors along
 /// the rows, rows of several matrices that one lane has are neighbours in the tile. The same holds
-/// for columns. If ldmatrix loads B from lines of the columns, pairs of columns that one lane has of
-/// several matrices are neighbours, so that it stores pieces of 16 bytes.
+/// for columns. If ldmatrix loads B from lines of the columns, pairs of columns that one lane has
+/// of several matrices are neighbours, so that it stores pieces of 16 bytes.
 class MatrixSums : public TileSums {
 public:
   MatrixSums(GridEmitter &emitter, Combiner &combiner, ProductTypes types, const TileShape &shape,
@@ -114,8 +114,8 @@ protected:
   virtual int64_t rowsOfVector() const { return 1; }
   virtual int64_t columnsOfVector() const { return 1; }
   /// The number of small matrices whose pairs of columns that a lane has are neighbours, if vectors
-  /// have one column. If slices of A have the same layout as those of B, it is the number of matrices
-  /// of 8 rows whose pairs of rows are neighbours.
+  /// have one column. If slices of A have the same layout as those of B, it is the number of
+  /// matrices of 8 rows whose pairs of rows are neighbours.
   virtual int64_t pairsTogether() const { return 1; }
   int64_t pairsOfA() const {
     const int64_t pairs = pairsTogether();
@@ -229,9 +229,9 @@ protected:
                                         /*depthIsInner=*/true, pairsTogether())
                : MatrixSums::getLayoutOfB();
   }
-  /// Pairs of 16-bit results that are as long together as the widest store, if lines of B are of its
-  /// columns and have the number of chunks for which the swizzle separates pairs. A pair of 32-bit
-  /// results is long enough: those of a quad have a whole sector of memory.
+  /// Pairs of 16-bit results that are as long together as the widest store, if lines of B are of
+  /// its columns and have the number of chunks for which the swizzle separates pairs. A pair of
+  /// 32-bit results is long enough: those of a quad have a whole sector of memory.
   int64_t pairsTogether() const override {
     const int64_t kChunks = 4, kMost = 4;
     if (!forms.depthIsInnerOfB || !MatrixUnit::isHalf(types.result) ||

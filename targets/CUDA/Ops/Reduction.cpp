@@ -43,12 +43,12 @@ static const int64_t kMostBytes = 8, kCombinedBytes = 32 * 1024;
 
 namespace {
 
-/// A reduction whose work is divided among blocks and threads. A block computes
-/// some neighbouring results, with several threads for the terms of each. Unless
-/// the innermost dimension is reduced, `inner` neighbours in memory are terms of
-/// neighbouring results, and a thread adds up as many as one access loads. If it is reduced, a
-/// thread adds up such a run of terms of one result. If there are few results, several blocks share the terms of each, and a second launch combines their partial
-/// results.
+/// A reduction whose work is divided among blocks and threads. A block computes some neighbouring
+/// results, with several threads for the terms of each. Unless the innermost dimension is reduced,
+/// `inner` neighbours in memory are terms of neighbouring results, and a thread adds up as many as
+/// one access loads. If it is reduced, a thread adds up such a run of terms of one result. If there
+/// are few results, several blocks share the terms of each, and a second launch combines their
+/// partial results.
 class DividedReduction {
 public:
   explicit DividedReduction(ReduceOp op)

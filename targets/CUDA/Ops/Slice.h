@@ -29,9 +29,9 @@ public:
   /// offset means the first stage.
   mlir::Value offsetOfStage(mlir::Value stage) const;
 
-  /// The address of an element in bytes, relative to a stage. It is the sum of three parts: the start
-  /// of the line without its constant term, the swizzled position in the line, and this term. So
-  /// addresses that differ by a constant have the same values.
+  /// The address of an element in bytes, relative to a stage. It is the sum of three parts: the
+  /// start of the line without its constant term, the swizzled position in the line, and this term.
+  /// So addresses that differ by a constant have the same values.
   struct Address {
     mlir::Value line, inLine;
     int64_t constant = 0;

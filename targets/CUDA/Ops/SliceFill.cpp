@@ -144,9 +144,9 @@ static std::pair<Value, int64_t> splitPointer(Value pointer) {
   return {moved.getBase(), *elements * moved.getElemType().getIntOrFloatBitWidth() / 8};
 }
 
-/// Copies a piece. If it is not in the factor, cp.async stores zeros: a predicate tells it so, which
-/// takes fewer instructions than a number of bytes. LLVM's intrinsics have no such operand, and
-/// addresses without a constant term.
+/// Copies a piece. If it is not in the factor, cp.async stores zeros: a predicate tells it so,
+/// which takes fewer instructions than a number of bytes. LLVM's intrinsics have no such operand,
+/// and addresses without a constant term.
 void SliceFill::copy(const Place &place, Index first, Value isNeeded) {
   const int64_t bytes = elements * slice.layout.bytes;
   FactorElement element = elementAt(place, first, 0);

@@ -34,8 +34,8 @@ struct SliceLayout {
   /// For threads that load vectors along the extent, all from the same line.
   static SliceLayout forVectors(int64_t extent, int64_t depth, int64_t bytes);
   /// For ldmatrix, which loads pieces of one chunk from eight lines: four pairs of neighbours, one
-  /// in each of four groups of `pairs` pairs that follow each other. If there are several pairs in a
-  /// group, lines have four chunks.
+  /// in each of four groups of `pairs` pairs that follow each other. If there are several pairs in
+  /// a group, lines have four chunks.
   static SliceLayout forChunks(int64_t extent, int64_t depth, int64_t bytes, bool depthIsInner,
                                int64_t pairs = 1);
   /// For lanes that each load one element of a small matrix: 4 positions along the depth, and

@@ -10,9 +10,9 @@
 
 namespace dpc {
 
-/// The slices of both factors: whether their lines are along the depth (SliceLayout), whether that of
-/// A holds numbers that are already rounded to tf32, and whether A has any layout (getLayoutOfA), or
-/// that of TileProduct::makeSlice.
+/// The slices of both factors: whether their lines are along the depth (SliceLayout), whether that
+/// of A holds numbers that are already rounded to tf32, and whether A has any layout
+/// (getLayoutOfA), or that of TileProduct::makeSlice.
 struct SliceForms {
   bool depthIsInnerOfA = true, depthIsInnerOfB = true;
   bool isRoundedA = false, hasAnyLayoutOfA = false;

@@ -38,9 +38,9 @@ bool onlyMoves(Operation *kernel) {
 /// later runs of these tests (CMakeLists.txt) are in f32, but for the long run.
 bool isLaterRun() { return std::getenv("DPC_EMU_ORDER") && !std::getenv("DPC_LONG"); }
 
-/// Calls `body` with products of batches of matrices, and with their number of rows. The extents are
-/// batches, rows, columns and depth. Each factor has the depth inside in one product and outside in
-/// another.
+/// Calls `body` with products of batches of matrices, and with their number of rows. The extents
+/// are batches, rows, columns and depth. Each factor has the depth inside in one product and
+/// outside in another.
 void forEachProduct(ArrayRef<std::array<int64_t, 4>> shapes,
                     llvm::function_ref<void(const OpCase &, int64_t rows)> body) {
   for (auto [batches, rows, columns, depth] : shapes)

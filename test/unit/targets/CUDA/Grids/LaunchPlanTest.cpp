@@ -257,8 +257,9 @@ TEST_F(LaunchPlanTest, TeamsDoManyReductions) {
   EXPECT_EQ(plan.launches[0].teams, 1);
 }
 
-// So it does with neighbouring sums and windows, unless the terms of one of them are the neighbours.
-// If other ops move the sums, LLVM must unroll the loops over their terms, so there must be few.
+// So it does with neighbouring sums and windows, unless the terms of one of them are the
+// neighbours. If other ops move the sums, LLVM must unroll the loops over their terms, so there
+// must be few.
 TEST_F(LaunchPlanTest, NeighbouringSums) {
   auto elements = [&](const std::string &shape, const std::string &op, const std::string &result) {
     const std::string all = "tensor<" + shape + "xf32>";
