@@ -85,14 +85,22 @@ def find_inner_loops(code):
     return [[text for _, text in code[start:end + 1]] for start, end in inner]
 
 
+def find_unrolled(code, opcode):
+    """The slices of code without a loop: from the first access to global or shared memory to the last `opcode`."""
+    names = [opcode_of(text).split(".")[0] for _, text in code]
+    first = next((number for number, name in enumerate(names) if name in ("LDG", "LDGSTS", "STS", "LDS", "LDSM")), 0)
+    last = max((number for number, name in enumerate(names) if name == opcode), default=-1)
+    return [text for _, text in code[first:last + 1]]
+
+
 def share_of(code, opcode):
-    """(share of `opcode`, instructions) of the innermost loop that has most of it; of all code if none has it."""
+    """(share of `opcode`, instructions) of the innermost loop that has most of it; of unrolled slices if none has it."""
     best = (0, 0)
     bodies = find_inner_loops(code)
-    for body in bodies + [[text for _, text in code]]:
+    for body in bodies + [find_unrolled(code, opcode)]:
         names = [opcode_of(text) for text in body if opcode_of(text) != "NOP"]
         count = sum(name.split(".")[0] == opcode for name in names)
-        if count > 0 and (count, ) > (best[0] * best[1], ) and (body in bodies or best[1] == 0):
+        if count > best[0] * best[1] and (body in bodies or best[1] == 0):
             best = (count / len(names), len(names))
     return best
 

@@ -326,6 +326,15 @@ class CheckKernels(unittest.TestCase):
         bad = loop(MATRICES + MMA + "".join(f"  ld.volatile.shared.u32 %r{30 + n}, [%r20+{4 * n}];\n" for n in range(20)))
         self.check_twins(8, self.narrow_product(COPIES + bad), self.narrow_product(COPIES + good, "good"), "% HMMA of")
 
+    @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
+    def test_share_without_a_loop(self):
+        loads = "".join(f"  ld.volatile.shared.u32 %r{30 + n}, [%r20+{4 * n}];\n  xor.b32 %r1, %r1, %r{30 + n};\n"
+                        for n in range(20))
+        stores = "".join(f"  st.volatile.global.f32 [%rd1+{4 * n}], %f1;\n" for n in range(30))
+        # The stores need the result of the last mma, so they are in no slice.
+        good = self.narrow_product(COPIES + MATRICES + 8 * MMA + stores, "good")
+        self.check_twins(8, self.narrow_product(COPIES + MATRICES + loads + 8 * MMA), good, "% HMMA of")
+
     def test_scores(self):
         operands = [buffer("operand", [2, 128, 4, 64]) for _ in range(3)]
         scores, copy = 4 * 2 * 4 * 128 * 128, 4 * 2 * 128 * 4 * 64
