@@ -61,16 +61,19 @@ static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   return whole;
 }
 
-/// Whether `op` is emitted as its decomposition, which maps each row of its operand to the same row
-/// of the result and to row statistics. An example is a layer normalization. The loops over the
-/// rows of the ops before it can then compute it.
+/// Whether `op` is emitted as its decomposition, which computes each row of its results from the
+/// same row of its first operand and from one element of each other operand. Examples are a layer
+/// normalization and a cross-entropy. The loops over the rows of the ops before it can then compute
+/// it.
 static bool isRowComposite(Operation *op, const Target &target) {
-  if (target.getForm(op) != OpForm::composite || op->getNumOperands() != 1)
+  if (target.getForm(op) != OpForm::composite || op->getNumOperands() == 0)
     return false;
   ArrayRef<int64_t> whole = nn::typeOf(op->getOperand(0)).getShape();
-  return op->getNumResults() > 1 && nn::typeOf(op->getResult(0)).getShape() == whole &&
-         llvm::all_of(llvm::drop_begin(op->getResults()), [&](Value statistic) {
-           return isRowShape(nn::typeOf(statistic).getShape(), whole);
+  auto isRow = [&](Value value) { return isRowShape(nn::typeOf(value).getShape(), whole); };
+  return llvm::all_of(llvm::drop_begin(op->getOperands()), isRow) &&
+         llvm::any_of(op->getResults(), isRow) &&
+         llvm::all_of(op->getResults(), [&](Value result) {
+           return isRow(result) || nn::typeOf(result).getShape() == whole;
          });
 }
 

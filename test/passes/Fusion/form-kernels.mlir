@@ -111,6 +111,25 @@ func.func @loss_fuses_its_readers(%x: tensor<8x16xf32>, %labels: tensor<8xi64>) 
   return %0, %3 : tensor<8xf32>, tensor<8x16xf32>
 }
 
+// The loops over the rows of the ops before it compute it, so that their values are not stored: here
+// the kernel reads half of the bytes.
+// CHECK-LABEL: @loss_joins_widened_rows
+// CHECK-SAME: (%[[X:.*]]: tensor<8x16xbf16>, %[[L:.*]]: tensor<8xi64>)
+func.func @loss_joins_widened_rows(%x: tensor<8x16xbf16>, %labels: tensor<8xi64>) -> (tensor<8xf32>, tensor<8x16xf32>) {
+  // CHECK: nn.kernel(%[[X]], %[[L]] :
+  // CHECK: nn.convert
+  // CHECK: nn.cross_entropy
+  // CHECK: nn.exp
+  // CHECK-NOT: nn.kernel
+  // CHECK: return
+  %wide = nn.convert %x : tensor<8x16xbf16> -> tensor<8x16xf32>
+  %losses, %lse = nn.cross_entropy %wide, %labels dim 1 : tensor<8x16xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+  %1 = nn.broadcast %lse [0] : tensor<8xf32> -> tensor<8x16xf32>
+  %2 = nn.sub %wide, %1 : tensor<8x16xf32>
+  %3 = nn.exp %2 : tensor<8x16xf32>
+  return %losses, %3 : tensor<8xf32>, tensor<8x16xf32>
+}
+
 // With the classes in front, no row of the operand lies in one place.
 // CHECK-LABEL: @column_loss_ends_kernel
 func.func @column_loss_ends_kernel(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor<8x16xf32> {
