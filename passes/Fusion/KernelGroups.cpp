@@ -71,8 +71,7 @@ static bool isRowComposite(Operation *op, const Target &target) {
   ArrayRef<int64_t> whole = nn::typeOf(op->getOperand(0)).getShape();
   auto isRow = [&](Value value) { return isRowShape(nn::typeOf(value).getShape(), whole); };
   return llvm::all_of(llvm::drop_begin(op->getOperands()), isRow) &&
-         llvm::any_of(op->getResults(), isRow) &&
-         llvm::all_of(op->getResults(), [&](Value result) {
+         llvm::any_of(op->getResults(), isRow) && llvm::all_of(op->getResults(), [&](Value result) {
            return isRow(result) || nn::typeOf(result).getShape() == whole;
          });
 }

@@ -115,3 +115,46 @@ func.func @reads_functions(%x: tensor<8x128xf32>) -> (tensor<8x128xf32>, tensor<
   %r = nn.sub %m, %d : tensor<8x128xf32>
   return %g, %r : tensor<8x128xf32>, tensor<8x128xf32>
 }
+
+// The derivative of a gelu by tanh has 16 ops, and one more widens its operand in mixed precision. The kernel of the gradient computes
+// them again from 16 bits per element, and the first kernel stores no f32 value.
+// CHECK-LABEL: @gelu_of_halves
+// CHECK: %[[K:.*]]:2 = nn.kernel
+// CHECK: nn.gelu tanh
+// CHECK: -> tensor<8x128xbf16>, tensor<8x128xbf16>
+// CHECK: nn.kernel({{.*}}%[[K]]#0
+// CHECK: nn.tanh
+func.func @gelu_of_halves(%x: tensor<8x16xbf16>, %w: tensor<16x128xbf16>, %b: tensor<8x128xf32>, %dy: tensor<8x128xf32>) -> (tensor<8x128xbf16>, tensor<8x128xf32>) {
+  %dot = nn.dot %x, %w contract [1] [0] : tensor<8x16xbf16>, tensor<16x128xbf16> -> tensor<8x128xbf16>
+  %wide = nn.convert %dot : tensor<8x128xbf16> -> tensor<8x128xf32>
+  %sum = nn.add %wide, %b : tensor<8x128xf32>
+  %rounded = nn.convert %sum : tensor<8x128xf32> -> tensor<8x128xbf16>
+  %h = nn.convert %rounded : tensor<8x128xbf16> -> tensor<8x128xf32>
+  %gelu = nn.gelu tanh %h : tensor<8x128xf32>
+  %y = nn.convert %gelu : tensor<8x128xf32> -> tensor<8x128xbf16>
+  %one = nn.constant dense<1.0> : tensor<8x128xf32>
+  %half = nn.constant dense<0.5> : tensor<8x128xf32>
+  %c0 = nn.constant dense<0.044715> : tensor<8x128xf32>
+  %c1 = nn.constant dense<0.134145> : tensor<8x128xf32>
+  %c2 = nn.constant dense<0.797884583> : tensor<8x128xf32>
+  %c3 = nn.constant dense<0.398942292> : tensor<8x128xf32>
+  %square = nn.mul %h, %h : tensor<8x128xf32>
+  %0 = nn.mul %square, %c0 : tensor<8x128xf32>
+  %1 = nn.mul %square, %c1 : tensor<8x128xf32>
+  %2 = nn.add %1, %one : tensor<8x128xf32>
+  %3 = nn.mul %2, %c3 : tensor<8x128xf32>
+  %4 = nn.add %0, %one : tensor<8x128xf32>
+  %5 = nn.mul %h, %4 : tensor<8x128xf32>
+  %6 = nn.mul %5, %c2 : tensor<8x128xf32>
+  %7 = nn.tanh %6 : tensor<8x128xf32>
+  %8 = nn.mul %7, %7 : tensor<8x128xf32>
+  %9 = nn.add %7, %one : tensor<8x128xf32>
+  %10 = nn.mul %9, %half : tensor<8x128xf32>
+  %11 = nn.sub %one, %8 : tensor<8x128xf32>
+  %12 = nn.mul %h, %11 : tensor<8x128xf32>
+  %13 = nn.mul %12, %3 : tensor<8x128xf32>
+  %14 = nn.add %10, %13 : tensor<8x128xf32>
+  %p = nn.cumsum %dy dim 1 : tensor<8x128xf32>
+  %15 = nn.mul %p, %14 : tensor<8x128xf32>
+  return %y, %15 : tensor<8x128xbf16>, tensor<8x128xf32>
+}
