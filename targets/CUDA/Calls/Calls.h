@@ -13,8 +13,8 @@
 namespace dpc {
 
 /// A library call (dpc/calls.h) that computes a group of loops, either completely or only
-/// its first stage (LoopGroup::stages). The buffers are still values of the kernel. The
-/// generation of code replaces them by positions in memory (LibraryCall).
+/// its first stage (LoopGroup::stages) and one op of the second one. The buffers are still values
+/// of the kernel. The generation of code replaces them by positions in memory (LibraryCall).
 struct PlannedCall {
   /// The kind of the call, DPC_CALL_*.
   uint32_t kind = 0;
@@ -27,8 +27,9 @@ struct PlannedCall {
   int64_t workspaceBytes = 0;
   /// The value that the library writes.
   mlir::Value result;
-  /// Whether the library computes the complete group. If not, it computes only the first
-  /// stage, and another launch computes the other stages.
+  /// The op of the second stage that the library computes too; null if there is none.
+  mlir::Operation *epilogue = nullptr;
+  /// Whether the library computes the complete group. If not, another launch computes what remains.
   bool isComplete = true;
 };
 

@@ -23,27 +23,35 @@ struct ProductPlan {
   Value a, b, result, addend;
 };
 
-/// Decides whether the second stage of a group of loops can be the epilogue of the
-/// product in the first stage. The second stage must add a bias or a matrix to the
-/// product, and no other stage or result of the kernel may need the product. If the product
-/// has 16-bit elements, the second stage may also widen the product and a 16-bit addend, and
-/// round the sum. The library then adds before it rounds, and so rounds once less.
+/// Finds the op of the second stage of a group of loops that can be the epilogue of the product in
+/// the first stage. The op must add a bias or a matrix to the product, and no other op or result of
+/// the kernel may need the product. If the product has 16-bit elements, the op may also widen the
+/// product and a 16-bit addend, and round the sum. The library then adds before it rounds, and so
+/// rounds once less. Other ops of the second stage may read the stored sum.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, ProductPlan &plan)
       : graph(graph), group(group), plan(plan), made(group.stages[0].roots[0]->getResult(0)) {}
 
-  /// Whether an epilogue of the library computes the complete second stage. If so, sets
-  /// the epilogue, the addend and the result of `plan`.
-  bool find() {
-    ArrayRef<Operation *> roots = group.stages[1].roots;
-    if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
-      return false;
-    auto rounding = dyn_cast<nn::ConvertOp>(roots[0]);
+  /// Returns an op that an epilogue of the library computes, and sets the epilogue, the addend and
+  /// the result of `plan`. Returns null if there is none.
+  Operation *find() {
+    if (group.stages.size() < 2 || llvm::is_contained(graph.getYielded(), made))
+      return nullptr;
+    for (Operation *root : group.stages[1].roots)
+      if (!isReadBeside(root) && isEpilogue(root))
+        return root;
+    return nullptr;
+  }
+
+private:
+  /// Whether a library's epilogue computes `root`. If so, sets it in `plan`.
+  bool isEpilogue(Operation *root) {
+    auto rounding = dyn_cast<nn::ConvertOp>(root);
     isRounded = rounding && elementOf(rounding) == elementOf(made) &&
                 !graph.isMaterialised(rounding.getInput());
     auto sum =
-        isRounded ? rounding.getInput().getDefiningOp<nn::AddOp>() : dyn_cast<nn::AddOp>(roots[0]);
+        isRounded ? rounding.getInput().getDefiningOp<nn::AddOp>() : dyn_cast<nn::AddOp>(root);
     if (!sum)
       return false;
     Value left = unwidened(inside(sum.getLhs())), right = unwidened(inside(sum.getRhs()));
@@ -51,18 +59,16 @@ public:
       std::swap(left, right);
     if (left != made || right == made || !(takeBias(right) || takeMatrix(right)))
       return false;
-    plan.result = roots[0]->getResult(0);
+    plan.result = root->getResult(0);
     return true;
   }
 
-private:
-  /// Whether another root than the root of the second stage reads the product. The
-  /// product must then be stored, so it cannot be replaced by the sum.
-  bool isReadLater() const {
-    for (Operation *root : graph.getRoots())
-      if (root != group.stages[1].roots[0] && graph.getReads(root).contains(made))
-        return true;
-    return false;
+  /// Whether another root than `only` reads the product. The product must then be stored, so it
+  /// cannot be replaced by the sum.
+  bool isReadBeside(Operation *only) const {
+    return llvm::any_of(graph.getRoots(), [&](Operation *root) {
+      return root != only && graph.getReads(root).contains(made);
+    });
   }
 
   /// Looks through inlined reshapes. If a chain of them computes `value`, returns the
@@ -221,10 +227,9 @@ bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {
 
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if
 /// the first stage is not a product that the library supports, if a factor is not in
-/// memory, or if `options.products` wants generated code for a product of this size. If
-/// the library has no epilogue for the ops after the product, the library computes only
-/// the product, and a second launch computes these ops. ProductMaker::bySize allows this
-/// second launch only for very large products.
+/// memory, or if `options.products` wants generated code for a product of this size. If the library
+/// has no epilogue for all ops after the product, a second launch computes the others.
+/// ProductMaker::bySize allows this second launch only for very large products.
 std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const LoopGroup &group,
                                             const CallOptions &options) {
   auto dot = dyn_cast<nn::DotOp>(group.stages[0].roots[0]);
@@ -237,7 +242,9 @@ std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const Loop
     if (!isa<BlockArgument>(factor) && !graph.isMaterialised(factor))
       return std::nullopt;
   PlannedCall call;
-  call.isComplete = group.stages.size() == 1 || EpilogueMatch(graph, group, *plan).find();
+  call.epilogue = EpilogueMatch(graph, group, *plan).find();
+  const size_t opCount = group.getRoots().size();
+  call.isComplete = opCount == (call.epilogue ? 2 : 1);
   const dpc_product_t &product = plan->product;
   if (options.products == ProductMaker::bySize &&
       countMultiplications(dot) <

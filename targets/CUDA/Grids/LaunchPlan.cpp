@@ -430,8 +430,11 @@ private:
     if (!options.keepsOrder)
       launch.call = planCall(graph, group, options.calls);
     const bool isDivided = launch.call && !launch.call->isComplete;
+    Operation *epilogue = isDivided ? launch.call->epilogue : nullptr;
     if (isDivided)
-      launch.group.stages.truncate(1);
+      launch.group.stages.truncate(epilogue ? 2 : 1);
+    if (epilogue)
+      launch.group.stages[1].roots = {epilogue};
     SmallVector<TileGrid> grids = rule.getGrids(gridOptionsOf(options, launch));
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {
@@ -442,8 +445,11 @@ private:
       result.launches.push_back(launch);
     }
     if (isDivided)
-      for (const LoopGroup::Stage &stage : llvm::drop_begin(group.stages))
-        addStage(stage);
+      for (LoopGroup::Stage stage : llvm::drop_begin(group.stages)) {
+        llvm::erase(stage.roots, epilogue);
+        if (!stage.roots.empty())
+          addStage(stage);
+      }
   }
 
   /// Whether operands, earlier launches and the launch of `group` have all that `sum` reads.

@@ -495,12 +495,13 @@ const OpCase patches = {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1,
                         "tensor<2x40x7x8xf64>",
                         {{"2x9x7x8xf64"}, {"40x9x3x3xf64"}}};
 
-/// An op on a product %p of 40 x 30, and the epilogue by which the library computes it. If
-/// the library has no epilogue for the op (`DPC_EPILOGUE_NONE`), another launch computes it.
+/// Ops on a product %p of 40 x 30, and the epilogue by which the library computes the first one. If
+/// the library has no epilogue for it (`DPC_EPILOGUE_NONE`), another launch computes all.
 struct LibraryCase {
   const char *text;
   std::vector<Arg> more; // %c, ..
   uint32_t epilogue;     // DPC_EPILOGUE_*
+  size_t launches = 1;   // with the epilogue
 };
 
 // Loops of threads, too, make each element before it is read.
@@ -533,6 +534,22 @@ TEST_F(GridCodegen, LibraryEpilogues) {
       {"nn.sub %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, DPC_EPILOGUE_NONE},
       {"%q = nn.add %p, %c : tensor<40x30xf64> nn.relu %q : tensor<40x30xf64>",
        {{"40x30xf64"}},
+       DPC_EPILOGUE_NONE},
+      // If the sum is a result, other ops read it.
+      {"%v = nn.broadcast %c [1] : tensor<30xf64> -> tensor<40x30xf64> "
+       "%q = nn.add %p, %v : tensor<40x30xf64> %t = nn.tanh %q : tensor<40x30xf64> "
+       "\"test.yield\"(%t, %q) : (tensor<40x30xf64>, tensor<40x30xf64>) -> ()",
+       {{"30xf64"}},
+       DPC_EPILOGUE_BIAS,
+       2},
+      // Unless they read the product.
+      {"%q = nn.add %p, %c : tensor<40x30xf64> %t = nn.mul %q, %p : tensor<40x30xf64> "
+       "\"test.yield\"(%q, %t) : (tensor<40x30xf64>, tensor<40x30xf64>) -> ()",
+       {{"40x30xf64"}},
+       DPC_EPILOGUE_NONE},
+      {"%q = nn.add %p, %c : tensor<40x30xf64> "
+       "\"test.yield\"(%q, %p) : (tensor<40x30xf64>, tensor<40x30xf64>) -> ()",
+       {{"40x30xf64"}},
        DPC_EPILOGUE_NONE}};
   const std::pair<StringRef, double> types[] = {
       {"f64", 1e-12}, {"f32", 3e-5}, {"f16", 2e-2}, {"bf16", 2e-2}};
@@ -550,7 +567,7 @@ TEST_F(GridCodegen, LibraryEpilogues) {
       check(opCase, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
         auto kernel = DeviceKernel::create(op, withLibrary());
         EXPECT_EQ(kernel->countCalls(), 1u);
-        EXPECT_EQ(kernel->code.launches.size(), wanted == DPC_EPILOGUE_NONE ? 2u : 1u);
+        EXPECT_EQ(kernel->code.launches.size(), wanted == DPC_EPILOGUE_NONE ? 2u : one.launches);
         dpc_product_t call;
         std::memcpy(&call, kernel->code.launches[0].call->description.data(), sizeof call);
         EXPECT_EQ(call.epilogue, wanted);
