@@ -228,6 +228,12 @@ public:
   /// Whether `op` can read a part of a tensor (nn.slice) in the tensor, as fast as it reads a copy.
   virtual bool readsPartsInPlace(mlir::Operation *op) const { return false; }
 
+  /// Whether a library computes `product`, and adds one bias or matrix to it. Whatever else is
+  /// computed from the product costs a launch of its own.
+  virtual bool addsOnce(mlir::Operation *product, const CodeOptions &options) const {
+    return false;
+  }
+
   /// Whether a library computes `product`, an nn.dot of 16-bit factors, and can add a bias of the
   /// product's type to it.
   virtual bool wantsNarrowAddend(mlir::Operation *product, const CodeOptions &options) const {

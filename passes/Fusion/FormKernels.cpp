@@ -127,6 +127,8 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
     target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
+    code = codeOptionsOf(getOperation()->getParentOfType<ModuleOp>(), recompute, orderedSums,
+                         factors, products);
     // Inner regions come first. Their kernels may copy ops of outer blocks, which is possible only
     // before these ops move into kernels of the outer block.
     SmallVector<Block *> blocks;
@@ -145,7 +147,7 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
 
 private:
   LogicalResult formKernels(Block &block) {
-    const KernelProblem problem{block, *target, maxOps, recomputedOps};
+    const KernelProblem problem{block, *target, code, maxOps, recomputedOps};
     llvm::Expected<KernelPlan> plan = planKernels(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
@@ -167,6 +169,7 @@ private:
   }
 
   const Target *target = nullptr;
+  CodeOptions code;
 };
 
 } // namespace

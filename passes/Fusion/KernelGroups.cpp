@@ -76,8 +76,9 @@ static bool isRowComposite(Operation *op, const Target &target) {
          });
 }
 
-KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
-    : block(block), target(target), maxOps(maxOps) {
+KernelGroups::KernelGroups(Block &block, const Target &target, const CodeOptions &code,
+                           int64_t maxOps)
+    : block(block), target(target), code(code), maxOps(maxOps) {
   int64_t count = 0;
   for (Operation &op : block)
     position[&op] = count++;
@@ -171,7 +172,7 @@ void KernelGroups::place(Operation *op) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
-          waitsLong(unit, sources) || (pads && units[unit].tiled) ||
+          waitsLong(unit, sources) || addsTwice(units[unit], op) || (pads && units[unit].tiled) ||
           (hasRows && (!isPlain(units[unit]) || units[unit].firstRowDim)))
         continue;
       if (!home) {
@@ -225,6 +226,25 @@ bool KernelGroups::waitsLong(unsigned unit, ArrayRef<Source> sources) const {
   for (Value operand : product->getOperands())
     read += tensorBytes(operand.getType());
   return read > tensorBytes(product->getResult(0).getType());
+}
+
+/// Whether `value` repeats a vector, as a bias, and may be widened.
+static bool isRepeatedVector(Value value) {
+  if (auto widening = value.getDefiningOp<nn::ConvertOp>())
+    value = widening.getInput();
+  auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
+  return broadcast && !broadcast.getDimensions().empty();
+}
+
+/// Whether `op` would add another tensor to a product and its bias, both of which a library
+/// computes. It costs a launch in any case. In a unit of its own, it may share the launch with ops
+/// that cannot join a tiled unit, such as a layer normalization.
+bool KernelGroups::addsTwice(const Unit &unit, Operation *op) const {
+  auto addsBias = [](Operation *other) {
+    return isa<nn::AddOp>(other) && llvm::any_of(other->getOperands(), isRepeatedVector);
+  };
+  return unit.tiled && isa<nn::AddOp>(op) && !addsBias(op) && llvm::any_of(unit.ops, addsBias) &&
+         llvm::any_of(unit.ops, [&](Operation *other) { return target.addsOnce(other, code); });
 }
 
 bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {

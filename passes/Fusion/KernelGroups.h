@@ -39,7 +39,7 @@ public:
     llvm::BitVector before;
   };
 
-  KernelGroups(mlir::Block &block, const Target &target, int64_t maxOps);
+  KernelGroups(mlir::Block &block, const Target &target, const CodeOptions &code, int64_t maxOps);
 
   /// Returns the units in an order in which they can run: each unit after all units that it needs,
   /// and otherwise by the program order of their last ops. Units that were merged into others are
@@ -78,6 +78,7 @@ private:
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool waitsLong(unsigned unit, llvm::ArrayRef<Source> sources) const;
+  bool addsTwice(const Unit &unit, mlir::Operation *op) const;
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;
   void join(unsigned unit, mlir::Operation *op, llvm::ArrayRef<Source> sources);
   bool mayMerge(unsigned a, unsigned b) const;
@@ -95,6 +96,7 @@ private:
 
   mlir::Block &block;
   const Target &target;
+  const CodeOptions &code;
   int64_t maxOps;
   std::vector<Unit> units;
   llvm::DenseMap<mlir::Operation *, unsigned> unitOf;

@@ -116,9 +116,9 @@ llvm::Expected<KernelPlan> dpc::planKernels(const KernelProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
   KernelPlan plan;
-  KernelGroups groups(problem.block, problem.target, problem.maxOps);
+  KernelGroups groups(problem.block, problem.target, problem.code, problem.maxOps);
   for (const KernelGroups::Unit *unit : groups.inOrder())
     plan.kernels.push_back(unit->ops);
-  recomputeShortChains(plan.kernels, problem.recomputedOps);
+  recomputeShortChains(plan.kernels, problem.code.recompute ? problem.recomputedOps : 0);
   return plan;
 }

@@ -2,6 +2,7 @@
 #define DPC_PASSES_FUSION_KERNELPLAN_H
 
 #include "dialects/NN/IR/Fusion.h"
+#include "targets/Target.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/Error.h"
@@ -10,8 +11,6 @@
 
 namespace dpc {
 
-class Target;
-
 /// The ops of one kernel, in an order in which they can run.
 using KernelOps = llvm::SmallVector<mlir::Operation *>;
 
@@ -19,10 +18,12 @@ using KernelOps = llvm::SmallVector<mlir::Operation *>;
 struct KernelProblem {
   mlir::Block &block;
   const Target &target;
+  /// How the target generates kernels. Without `recompute`, no chain is computed again.
+  CodeOptions code;
   /// The most ops that one kernel may have.
   int64_t maxOps;
   /// The most ops of an elementwise chain that a kernel computes again instead of reading the
-  /// result of the chain. If it is 0, no chain is computed again.
+  /// result of the chain.
   int64_t recomputedOps;
 
   /// Checks that a kernel may have at least one op and that `recomputedOps` is not negative.

@@ -2,6 +2,8 @@
 #define DPC_PASSES_FUSION_PASSES_H
 
 #include "dialects/NN/IR/NNDialect.h"
+#include "planning/FactorForm.h"
+#include "planning/ProductMaker.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

@@ -1,7 +1,7 @@
 #ifndef DPC_PASSES_FUSION_PASSES_TD
 #define DPC_PASSES_FUSION_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "passes/Machine/KernelOptions.td"
 
 def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let summary = "Groups ops into kernels, each of which becomes one generated function";
@@ -20,8 +20,12 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
       group: if the target computes it element by element (a transposition), by its
       decomposition (a softmax) or in tiles (a large product). A group has at most one op in
       tiles.
-    - An op whose decomposition computes each row of the result from the same row of its operand
-      (a layer normalization) joins the group that computes the operand elementwise.
+    - An op whose decomposition computes each row of its results from the same row of its first
+      operand and from one element of each other operand (a layer normalization, a cross-entropy)
+      joins the group that computes the first operand elementwise.
+    - If a library computes a product and adds a bias to it, the addition of another tensor, e.g. of
+      a residual stream, begins a group. It costs a launch in any case, and a layer normalization
+      may join it.
     - A pad joins the group that computes its operand, if the target can pad computed values.
     - A group that only sums columns, e.g. for the gradient of a bias, joins a group whose loops read
       or compute the same terms, if the target can add them up there.
@@ -63,12 +67,12 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
-  let options = [
+  let options = !listconcat(kernelOptions, [
     Option<"maxOps", "max-ops", "int64_t", "64", "Most ops in one kernel">,
     // The derivative of a gelu by tanh has 17 ops in mixed precision.
     Option<"recomputedOps", "recomputed-ops", "unsigned", "20",
            "Most ops of a chain that is computed again instead of read">,
-  ];
+  ]);
 }
 
 def MoveSums : Pass<"dpc-move-sums", "mlir::func::FuncOp"> {

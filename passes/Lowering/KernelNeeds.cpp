@@ -6,17 +6,6 @@ using namespace mlir;
 using namespace dpc;
 using exec::ExecDialect;
 
-CodeOptions dpc::codeOptionsOf(ModuleOp module, bool recompute, bool orderedSums,
-                               FactorForm factors, ProductMaker products) {
-  CodeOptions options;
-  options.processor = dist::getMachine(module)->processor;
-  options.recompute = recompute;
-  options.orderedSums = orderedSums;
-  options.factors = factors;
-  options.products = products;
-  return options;
-}
-
 static ArrayAttr aliasesOf(MLIRContext *context, const KernelNeeds &needs) {
   Builder builder(context);
   SmallVector<Attribute> aliases;

@@ -12,3 +12,14 @@ const Target *dpc::getTarget(Operation *op) {
     op->emitError("unknown target '") << machine->target << "'";
   return target;
 }
+
+CodeOptions dpc::codeOptionsOf(ModuleOp module, bool recompute, bool orderedSums,
+                               FactorForm factors, ProductMaker products) {
+  CodeOptions options;
+  options.processor = dist::getMachine(module)->processor;
+  options.recompute = recompute;
+  options.orderedSums = orderedSums;
+  options.factors = factors;
+  options.products = products;
+  return options;
+}

@@ -142,10 +142,8 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   }
 
   manager.addNestedPass<func::FuncOp>(createMoveSums());
-  FormKernelsOptions kernels;
-  if (!plan.kernels.recompute)
-    kernels.recomputedOps = 0;
-  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
+  manager.addNestedPass<func::FuncOp>(
+      createFormKernels(kernelOptions<FormKernelsOptions>(plan.kernels)));
 
   // Form buckets and order the ops after kernels are formed, because a bucket joins results of
   // kernels, and the order depends on the times of kernels.

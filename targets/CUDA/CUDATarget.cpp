@@ -88,6 +88,11 @@ public:
     return isa<nn::AttentionOp, nn::AttentionGradOp>(op) && payingGridFill(op);
   }
 
+  bool addsOnce(Operation *product, const CodeOptions &options) const override {
+    auto dot = dyn_cast<nn::DotOp>(product);
+    return dot && !options.orderedSums && dpc::addsOnce(dot, callOptions(options));
+  }
+
   bool wantsNarrowAddend(Operation *product, const CodeOptions &options) const override {
     return !options.orderedSums &&
            dpc::wantsNarrowAddend(cast<nn::DotOp>(product), callOptions(options));

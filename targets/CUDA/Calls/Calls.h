@@ -61,6 +61,10 @@ std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &g
 /// f64.
 int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
+/// Whether a library computes `dot` even if another launch must compute the ops that follow it.
+/// The library can add one bias or matrix.
+bool addsOnce(nn::DotOp dot, const CallOptions &options);
+
 /// Whether a library computes `dot`, a product of 16-bit factors, and can add a bias of the
 /// result's type before it stores the result.
 bool wantsNarrowAddend(nn::DotOp dot, const CallOptions &options);

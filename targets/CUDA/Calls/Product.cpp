@@ -219,6 +219,13 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
 }
 
+bool dpc::addsOnce(nn::DotOp dot, const CallOptions &options) {
+  return options.products != ProductMaker::generated &&
+         (options.products == ProductMaker::library ||
+          countMultiplications(dot) >= static_cast<uint64_t>(kVeryLargeCall)) &&
+         planFactors(dot, options.factors);
+}
+
 bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {
   const Type type = nn::typeOf(dot.getResult()).getElementType();
   return (type.isBF16() || type.isF16()) && options.products != ProductMaker::generated &&

@@ -41,7 +41,7 @@ protected:
   }
 
   KernelProblem makeProblem(int64_t maxOps = 8, int64_t recomputedOps = 0) {
-    return {*block, *findTarget("cpu"), maxOps, recomputedOps};
+    return {*block, *findTarget("cpu"), CodeOptions(), maxOps, recomputedOps};
   }
 
   std::string refusal(std::vector<KernelOps> kernels) {
