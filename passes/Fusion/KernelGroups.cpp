@@ -172,7 +172,7 @@ void KernelGroups::place(Operation *op) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
-          waitsLong(unit, sources) || addsTwice(units[unit], op) || (pads && units[unit].tiled) ||
+          waitsLong(unit, sources) || endsCall(units[unit], op) || (pads && units[unit].tiled) ||
           (hasRows && (!isPlain(units[unit]) || units[unit].firstRowDim)))
         continue;
       if (!home) {
@@ -236,15 +236,20 @@ static bool isRepeatedVector(Value value) {
   return broadcast && !broadcast.getDimensions().empty();
 }
 
-/// Whether `op` would add another tensor to a product and its bias, both of which a library
-/// computes. It costs a launch in any case. In a unit of its own, it may share the launch with ops
-/// that cannot join a tiled unit, such as a layer normalization.
-bool KernelGroups::addsTwice(const Unit &unit, Operation *op) const {
-  auto addsBias = [](Operation *other) {
-    return isa<nn::AddOp>(other) && llvm::any_of(other->getOperands(), isRepeatedVector);
-  };
-  return unit.tiled && isa<nn::AddOp>(op) && !addsBias(op) && llvm::any_of(unit.ops, addsBias) &&
-         llvm::any_of(unit.ops, [&](Operation *other) { return target.addsOnce(other, code); });
+/// Whether a library computes the product of `unit`, and cannot compute `op` too. It can add one
+/// bias or matrix, and round the sum. Everything else costs a launch in any case. In a unit of its
+/// own, it may share the launch with ops that cannot join a tiled unit, such as a layer
+/// normalization or its gradient.
+bool KernelGroups::endsCall(const Unit &unit, Operation *op) const {
+  if (!unit.tiled || isa<nn::ConvertOp>(op))
+    return false;
+  auto isAddition = [](Operation *other) { return isa<nn::AddOp>(other); };
+  auto product = llvm::find_if(unit.ops, [&](Operation *other) { return isTiled(other); });
+  const bool isEpilogue =
+      isAddition(op) && llvm::none_of(unit.ops, isAddition) &&
+      (llvm::any_of(op->getOperands(), isRepeatedVector) ||
+       getElementTypeOrSelf(op->getResult(0)) == getElementTypeOrSelf((*product)->getResult(0)));
+  return !isEpilogue && target.addsOnce(*product, code);
 }
 
 bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {

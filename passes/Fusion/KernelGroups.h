@@ -78,7 +78,7 @@ private:
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool waitsLong(unsigned unit, llvm::ArrayRef<Source> sources) const;
-  bool addsTwice(const Unit &unit, mlir::Operation *op) const;
+  bool endsCall(const Unit &unit, mlir::Operation *op) const;
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;
   void join(unsigned unit, mlir::Operation *op, llvm::ArrayRef<Source> sources);
   bool mayMerge(unsigned a, unsigned b) const;

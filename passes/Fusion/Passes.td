@@ -23,9 +23,9 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     - An op whose decomposition computes each row of its results from the same row of its first
       operand and from one element of each other operand (a layer normalization, a cross-entropy)
       joins the group that computes the first operand elementwise.
-    - If a library computes a product and adds a bias to it, the addition of another tensor, e.g. of
-      a residual stream, begins a group. It costs a launch in any case, and a layer normalization
-      may join it.
+    - If a library computes a product, only the addition of a bias or matrix and the rounding of
+      the sum join its group, because the library can compute these (Target::addsOnce). All other
+      ops cost a launch in any case.
     - A pad joins the group that computes its operand, if the target can pad computed values.
     - A group that only sums columns, e.g. for the gradient of a bias, joins a group whose loops read
       or compute the same terms, if the target can add them up there.

@@ -4,7 +4,7 @@
 // RUN: dpc-opt %s --pass-pipeline="builtin.module(dpc-describe-machine{target=cuda},func.func(dpc-form-kernels{products=library ordered-sums}))" | FileCheck %s --check-prefix=TILES
 
 // A library adds the bias. The residual stream is added in the launch of the normalization, and so read once. A kernel of tiles adds both,
-// also if the product is too small for a library.
+// also if the product is too small for a library, or if sums keep their order.
 // CHECK-LABEL: @residual_joins_the_norm
 // CHECK: %[[P:.*]] = nn.kernel
 // CHECK: nn.dot
@@ -28,16 +28,52 @@ func.func @residual_joins_the_norm(%x: tensor<128x64xf32>, %w: tensor<64x128xf32
   return %1, %n : tensor<128x128xf32>, tensor<128x128xf32>
 }
 
-// The library adds the residual stream if there is no bias, and other ops keep their place.
+// Without a bias, the library adds the residual stream. It computes no functions: they begin a kernel.
 // CHECK-LABEL: @first_addition
+// CHECK: nn.kernel
 // CHECK: nn.dot
-// CHECK: nn.add
+// CHECK-NEXT: nn.add
+// CHECK-NEXT: nn.yield
+// CHECK: nn.kernel
 // CHECK: nn.tanh
-// CHECK: nn.yield
 // TILES-LABEL: @first_addition
+// TILES: nn.dot
+// TILES-NEXT: nn.add
+// TILES-NEXT: nn.tanh
 func.func @first_addition(%x: tensor<128x64xf32>, %w: tensor<64x128xf32>, %stream: tensor<128x128xf32>) -> tensor<128x128xf32> {
   %p = nn.dot %x, %w contract [1] [0] : tensor<128x64xf32>, tensor<64x128xf32> -> tensor<128x128xf32>
   %0 = nn.add %stream, %p : tensor<128x128xf32>
   %1 = nn.tanh %0 : tensor<128x128xf32>
   return %1 : tensor<128x128xf32>
+}
+
+// The sum of a 16-bit product and a bias is rounded by the library. An f32 tensor is no addend of its.
+// CHECK-LABEL: @sums_of_halves
+// CHECK: %[[P:.*]] = nn.kernel
+// CHECK: nn.dot
+// CHECK: nn.add
+// CHECK: nn.convert
+// CHECK: nn.yield {{.*}} : tensor<128x128xbf16>
+// CHECK: nn.kernel({{.*}}%[[P]]
+// CHECK: nn.add
+// CHECK: nn.kernel
+// CHECK: nn.dot
+// CHECK-NOT: nn.add
+// CHECK: nn.yield {{.*}} : tensor<128x128xbf16>
+// CHECK: nn.kernel
+// CHECK: nn.add
+// TILES-LABEL: @sums_of_halves
+func.func @sums_of_halves(%x: tensor<128x64xbf16>, %w: tensor<64x128xbf16>, %b: tensor<128xbf16>, %stream: tensor<128x128xf32>) -> (tensor<128x128xf32>, tensor<128x128xf32>) {
+  %p = nn.dot %x, %w contract [1] [0] : tensor<128x64xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
+  %wide = nn.convert %p : tensor<128x128xbf16> -> tensor<128x128xf32>
+  %v = nn.broadcast %b [1] : tensor<128xbf16> -> tensor<128x128xbf16>
+  %vw = nn.convert %v : tensor<128x128xbf16> -> tensor<128x128xf32>
+  %0 = nn.add %wide, %vw : tensor<128x128xf32>
+  %1 = nn.convert %0 : tensor<128x128xf32> -> tensor<128x128xbf16>
+  %2 = nn.convert %1 : tensor<128x128xbf16> -> tensor<128x128xf32>
+  %3 = nn.add %stream, %2 : tensor<128x128xf32>
+  %q = nn.dot %x, %w contract [1] [0] : tensor<128x64xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
+  %qw = nn.convert %q : tensor<128x128xbf16> -> tensor<128x128xf32>
+  %4 = nn.add %stream, %qw : tensor<128x128xf32>
+  return %3, %4 : tensor<128x128xf32>, tensor<128x128xf32>
 }
