@@ -169,6 +169,28 @@ void StageNeeds::addStateResults(ArrayRef<func::FuncOp> functions) {
     }
 }
 
+/// Adds the needs of states that no stage has: the first stage holds them, e.g. a frozen table of
+/// which only rows that were folded into constants are read. Such a state belongs to checkpoints
+/// and to saved parameters as any other.
+void StageNeeds::addUnreadStates(ArrayRef<func::FuncOp> functions) {
+  std::map<std::string, BlockArgument> unread;
+  std::set<std::string> held;
+  for (func::FuncOp function : functions)
+    for (BlockArgument argument : function.getArguments()) {
+      nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+      if (!nn::isState(arg.getKind()))
+        continue;
+      unread.emplace(arg.getName().str(), argument);
+      for (int64_t stage : stagesOf(chunksOf(argument)))
+        if (has(argument, stage))
+          held.insert(arg.getName().str());
+    }
+  for (const auto &[name, argument] : unread)
+    if (!held.count(name))
+      need(argument, stagesOf(chunksOf(argument)).front());
+  addOperandsOfWaiting();
+}
+
 void StageNeeds::addFunctions(ArrayRef<func::FuncOp> functions) {
   for (func::FuncOp function : functions)
     for (OpOperand &result : function.front().getTerminator()->getOpOperands()) {
@@ -188,6 +210,7 @@ void StageNeeds::addFunctions(ArrayRef<func::FuncOp> functions) {
     addStateResults(functions);
     addOperandsOfWaiting();
   }
+  addUnreadStates(functions);
   setChunksOfMessages();
 }
 

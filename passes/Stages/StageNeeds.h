@@ -74,6 +74,7 @@ private:
   void run(mlir::Operation *op, int64_t stage);
   void addCombine(dist::CombineStagesOp combine, int64_t stage);
   void addStateResults(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  void addUnreadStates(llvm::ArrayRef<mlir::func::FuncOp> functions);
   /// Sets the chunks and directions of all messages.
   void setChunksOfMessages();
   /// The chunks of `stage` whose ops read `value`, directly or through ops that the stage repeats.

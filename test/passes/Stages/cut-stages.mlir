@@ -166,3 +166,26 @@ module @places_chunks attributes {dist.stages = array<i64: 0, 1, 1, 0>} {
     return %y : tensor<8xf32>
   }
 }
+
+// -----
+
+// The first stage holds a state that no op reads: checkpoints have it.
+module @keeps_states_without_readers {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  // CHECK-LABEL: module @keeps_states_without_readers
+  // CHECK: module @stage.0
+  // CHECK: @step(%{{.*}}: tensor<8xf32> {nn.arg = #nn.arg<input "x">}, %{{.*}}: tensor<4xf32> {nn.arg = #nn.arg<constant "table">})
+  // CHECK: module @stage.1
+  // CHECK-NOT: "table"
+  func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">}, %t: tensor<4xf32> {nn.arg = #nn.arg<constant "table">})
+      -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+    %a = nn.exp %x {dist.chunks = array<i64: 0>} : tensor<8xf32>
+    %y = nn.tanh %a {dist.chunks = array<i64: 1>} : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+  func.func @eval(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">}, %t: tensor<4xf32> {nn.arg = #nn.arg<constant "table">})
+      -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+    %y = nn.exp %x {dist.chunks = array<i64: 1>} : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}
