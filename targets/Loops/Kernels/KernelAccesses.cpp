@@ -10,6 +10,11 @@
 using namespace mlir;
 using namespace dpc;
 
+/// Whether two numbers are the same. Rules write the number of an element in different ways.
+static bool areSame(KernelAccesses::Index a, KernelAccesses::Index b) {
+  return a == b || IndexSpace::flattened(a) == IndexSpace::flattened(b);
+}
+
 /// Whether `read` always happens before `write` if both access the same element.
 /// `count` is the number of elements.
 static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read,
@@ -18,7 +23,7 @@ static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read
     return read.group < write.group;
   if (read.part != write.part || read.filling || read.stage > write.stage)
     return false;
-  if (read.stage == write.stage && read.number == write.number)
+  if (read.stage == write.stage && areSame(read.number, write.number))
     return true;
   // The read is in an earlier stage, and its element is in the current row.
   return read.stage < write.stage && read.rows.count > 1 && read.rows.fit(count) &&

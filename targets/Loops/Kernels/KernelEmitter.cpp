@@ -61,10 +61,10 @@ static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
                                e.constantLike(element.getType(), 0));
 }
 
-/// Rules write the number of an element in different ways (keyOf).
+/// Rules write the number of an element in different ways.
 KernelAccesses::Access KernelEmitter::here(Index number) {
-  return {group, part, stage,  own && keyOf(number) == keyOf(own) ? recorded : number,
-          row,   rows, filling};
+  const bool isOwn = own && (number == own || flattened(number) == flattened(own));
+  return {group, part, stage, isOwn ? recorded : number, row, rows, filling};
 }
 
 void KernelEmitter::store(Value result, Value element, Index number) {

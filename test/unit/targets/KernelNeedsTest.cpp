@@ -144,6 +144,16 @@ TEST_F(KernelNeedsOf, Elementwise) {
   }
 }
 
+// A broadcast that repeats nothing reads the element of its result, whose number its rule writes in
+// another way than the tiles of the product.
+TEST_F(KernelNeedsOf, ProductWithWholeBroadcast) {
+  expect("cpu", "5x32xf32, 32x32xf32, 5x32xf32, 5x32xf32", R"(
+    %d = nn.dot %a, %b contract [1] [1] : tensor<5x32xf32>, tensor<32x32xf32> -> tensor<5x32xf32>
+    %p = nn.broadcast %c [0, 1] : tensor<5x32xf32> -> tensor<5x32xf32>
+    %r = nn.add %d, %p : tensor<5x32xf32>)",
+         2368, {{2}});
+}
+
 // A reduction of one element, and elements that the code has at hand, allow as much as
 // plain elements.
 TEST_F(KernelNeedsOf, ReductionOfOneElement) {
