@@ -110,6 +110,8 @@ public:
   void form(ScatterNDOp op) {
     OpBuilder builder(op);
     Expressions e{builder, op.getLoc()};
+    if (op.getKind() == ScatterKind::none && writesAll(e, op))
+      return op.replaceAllUsesWith(op.getUpdates());
     if (std::optional<Tuples> tuples =
             shorten(e, op.getInput(), {op.getIndices(), int64_t(op.getBatchDims())}))
       op.replaceAllUsesWith(e.make<ScatterNDOp>(op.getKind(), op.getInput(), tuples->indices,
@@ -178,6 +180,19 @@ private:
     if (shape.back() < 2 || d + 1 >= int64_t(shape.size()) || shape[d] != input[d] || shape[d] < 2)
       return false;
     return facts.isOwnIndex(sliceLast(e.builder, e.loc, tuples.indices, 0, 1), d);
+  }
+
+  /// Whether the tuples name each slice of the input once, in order: component k of a tuple is the
+  /// index of the tuple along the dimension that it indexes.
+  bool writesAll(Expressions e, ScatterNDOp op) {
+    ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
+                      shape = typeOf(op.getIndices()).getShape();
+    const int64_t batch = op.getBatchDims(), length = shape.back();
+    if (shape.drop_back() != input.take_front(batch + length) || !facts.isConstant(op.getIndices()))
+      return false;
+    return llvm::all_of(llvm::seq<int64_t>(0, length), [&](int64_t i) {
+      return facts.isOwnIndex(sliceLast(e.builder, e.loc, op.getIndices(), i, i + 1), batch + i);
+    });
   }
 
   /// Whether the tuples are pairs whose second component is the number of the tuple's own sample.

@@ -305,6 +305,8 @@ def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
       need not be transposed.
     - `nn.gather_nd` in which every component is the index of the tuple itself along some
       dimension. It becomes a broadcast. Exporters look up masks in this way.
+    - `nn.scatter_nd none` whose tuples name all slices of the input in order. It becomes
+      its updates. Exporters write `x[:, t] = y` as such a scatter along the first dimension.
 
     Exporters wrap each index that may be negative: `i < 0 ? i + n : i`. If integer ranges
     prove that i is not negative, the pass removes this select from the remaining indices.

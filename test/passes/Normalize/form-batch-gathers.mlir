@@ -299,7 +299,8 @@ func.func @tuples_in_order_repeat_mask(%m: tensor<2x3xi1>, %w: tensor<2x1x3x5xi1
 // Constant tuples that take something else: another order, fewer, an index that does not exist (an error of the program).
 // CHECK-LABEL: @other_tuples
 func.func @other_tuples(%m: tensor<2x3xi1>, %s: tensor<3x3xi1>, %o: tensor<2x1xi1>) -> (tensor<3x2xi1>, tensor<3x3xi1>, tensor<2x2xi1>, tensor<2xi1>) {
-  // CHECK-COUNT-4: nn.gather_nd
+  // CHECK-COUNT-2: nn.gather_elements
+  // CHECK-COUNT-2: nn.gather_nd
   // CHECK: return
   %swapped = nn.constant dense<[[[0, 0], [1, 0]], [[0, 1], [1, 1]], [[0, 2], [1, 2]]]> : tensor<3x2x2xi64>
   %a = nn.gather_nd %m, %swapped : tensor<2x3xi1>, tensor<3x2x2xi64> -> tensor<3x2xi1>
@@ -312,6 +313,38 @@ func.func @other_tuples(%m: tensor<2x3xi1>, %s: tensor<3x3xi1>, %o: tensor<2x1xi
   %outside = nn.constant dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>
   %e = nn.gather_nd %o, %outside : tensor<2x1xi1>, tensor<2x2xi64> -> tensor<2xi1>
   return %a, %c, %d, %e : tensor<3x2xi1>, tensor<3x3xi1>, tensor<2x2xi1>, tensor<2xi1>
+}
+
+// -----
+
+// A scatter that replaces all slices in order is its updates.
+// CHECK-LABEL: @writes_all
+// CHECK-SAME: %[[X:.*]]: tensor<4x3x2xf32>, %[[Y:.*]]: tensor<4x3x2xf32>
+func.func @writes_all(%x: tensor<4x3x2xf32>, %y: tensor<4x3x2xf32>) -> (tensor<4x3x2xf32>, tensor<4x3x2xf32>, tensor<4x3x2xf32>) {
+  // CHECK: %[[ADDED:.*]] = nn.scatter_nd add %[[X]]
+  // CHECK: return %[[Y]], %[[Y]], %[[ADDED]]
+  %own = nn.iota dim 0 : tensor<4x1xi64>
+  %a = nn.scatter_nd none %x, %own, %y : tensor<4x3x2xf32>, tensor<4x1xi64>, tensor<4x3x2xf32>
+  %i = nn.iota dim 0 : tensor<4x3x1xi64>
+  %k = nn.iota dim 1 : tensor<4x3x1xi64>
+  %t = nn.concat %i, %k dim 2 : tensor<4x3x1xi64>, tensor<4x3x1xi64> -> tensor<4x3x2xi64>
+  %b = nn.scatter_nd none %x, %t, %y : tensor<4x3x2xf32>, tensor<4x3x2xi64>, tensor<4x3x2xf32>
+  %c = nn.scatter_nd add %x, %own, %y : tensor<4x3x2xf32>, tensor<4x1xi64>, tensor<4x3x2xf32>
+  return %a, %b, %c : tensor<4x3x2xf32>, tensor<4x3x2xf32>, tensor<4x3x2xf32>
+}
+
+// -----
+
+// These scatters leave elements as they were, or move slices.
+// CHECK-LABEL: @writes_some
+func.func @writes_some(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>, %z: tensor<3x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  // CHECK-COUNT-2: nn.scatter_nd none
+  // CHECK: return
+  %moved = nn.constant dense<[[1], [0], [2], [3]]> : tensor<4x1xi64>
+  %a = nn.scatter_nd none %x, %moved, %y : tensor<4x3xf32>, tensor<4x1xi64>, tensor<4x3xf32>
+  %few = nn.constant dense<[[0], [1], [2]]> : tensor<3x1xi64>
+  %b = nn.scatter_nd none %x, %few, %z : tensor<4x3xf32>, tensor<3x1xi64>, tensor<3x3xf32>
+  return %a, %b : tensor<4x3xf32>, tensor<4x3xf32>
 }
 
 // -----
