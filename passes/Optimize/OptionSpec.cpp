@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -49,9 +50,10 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text, ArrayRef<OptionInfo>
     bool high = option->belowHighest ? number >= option->highest : number > option->highest;
     if (number < option->lowest || high || (option->integer && number != std::floor(number))) {
       os << what << ": " << key << "=" << value << " is not ";
-      os << (option->integer ? "a whole number" : "a number") << " from " << option->lowest;
+      os << (option->integer ? "a whole number" : "a number") << " from "
+         << format("%g", option->lowest);
       if (option->highest < 1e308)
-        os << (option->belowHighest ? " to below " : " to ") << option->highest;
+        os << (option->belowHighest ? " to below " : " to ") << format("%g", option->highest);
       return std::nullopt;
     }
     if (!spec.given.emplace(key.str(), number).second) {
