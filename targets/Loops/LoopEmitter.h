@@ -130,6 +130,9 @@ public:
   /// extent) before it was clamped.
   std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
                                                  int64_t extent);
+  /// Says that the code which follows reads for element number `n` of several elements that a rule
+  /// computes in the same loops and branches.
+  virtual void turnTo(size_t n) {}
   /// Stores element `number` of a result of the op whose fill rule is running.
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
   /// Loads element `number` of a result of the op whose fill rule is running.

@@ -236,7 +236,8 @@ KernelEmitter::Values KernelEmitter::computeNeighbours(Value tensor, ArrayRef<In
       SmallVector<ElementIndex> indices;
       for (Index number : numbers)
         indices.emplace_back(*this, shape, number);
-      begin(numbers[0]);
+      llvm::SaveAndRestore joint(neighbours, numbers);
+      turnTo(0);
       llvm::SaveAndRestore ordered(orderedSums, keepsOrder || !graph.isComputedOnce(tensor));
       auto rule = cast<ElementOpInterface>(op);
       return rule.emitNeighboursAt(*this, cast<OpResult>(tensor).getResultNumber(), indices);

@@ -62,6 +62,7 @@ public:
 
   using LoopEmitter::read;
   mlir::Value read(mlir::Value tensor, const ElementIndex &index) override;
+  void turnTo(size_t n) override { begin(neighbours[n]); }
   void store(mlir::Value result, mlir::Value element, Index number) override;
   mlir::Value load(mlir::Value result, Index number) override;
   llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) override;
@@ -162,6 +163,8 @@ private:
   /// (forEachPiece), because each piece is read before it is written, and pieces have no common
   /// elements.
   Index own, recorded;
+  /// The elements that a rule computes in the same loops and branches.
+  llvm::ArrayRef<Index> neighbours;
   /// A value whose element was read before the loops computed it; null if there is
   /// none.
   mlir::Value missing;

@@ -85,6 +85,8 @@ public:
           [&] {
             Values largest = largestOf(output.at, count), combined;
             for (auto [n, sum] : llvm::enumerate(sums)) {
+              if (count > 1)
+                e.turnTo(n);
               Value share = shareOf(largest[n], elementAfter(output.at, n), output.tap);
               combined.push_back(combiner.combine(sum, combiner.widen(share)));
             }
@@ -190,6 +192,8 @@ private:
         tap = e.make<arith::TruncIOp>(tapType, tap);
       Values chosen;
       for (size_t n = 0; n < count; ++n) {
+        if (count > 1)
+          e.turnTo(n);
         const ValueRange best = bestOf(carried, n);
         Place own = place;
         own.at = elementAfter(place.at, n);

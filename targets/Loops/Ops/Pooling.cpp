@@ -34,9 +34,12 @@ Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, ValueRange
       inside,
       [&] {
         Values combined;
-        for (auto [n, value] : llvm::enumerate(carried))
+        for (auto [n, value] : llvm::enumerate(carried)) {
+          if (carried.size() > 1)
+            e.turnTo(n);
           combined.push_back(
               combiner.combine(value, combiner.widen(e.read(tensor, elementAfter(first, n)))));
+        }
         return combined;
       },
       [&] { return Values(carried); });

@@ -185,8 +185,11 @@ struct ReduceRule : NeighboursRule<ReduceRule, ReduceOp> {
     Combiner combiner(e, op.getKind(), type.getElementType());
     auto terms = [&](ArrayRef<Index> ivs) {
       Values terms;
-      for (Index own : first)
+      for (auto [n, own] : llvm::enumerate(first)) {
+        if (first.size() > 1)
+          e.turnTo(n);
         terms.push_back(combiner.widen(e.read(op.getInput(), loops.at(op, e, own, ivs))));
+      }
       return terms;
     };
     bool isFloatSum = op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType());

@@ -813,6 +813,10 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%s = nn.reduce sum %a [1] : tensor<16x49x4096xf64> -> tensor<16x4096xf64> %m = nn.reduce max %a [1] : tensor<16x49x4096xf64> ->
         tensor<16x4096xf64> %n = nn.neg %s : tensor<16x4096xf64> %p = nn.mul %n, %b : tensor<16x4096xf64> %q = nn.add %m, %p : tensor<16x4096xf64>
         "test.yield"(%p, %q) : (tensor<16x4096xf64>, tensor<16x4096xf64>) -> ())", {{"16x49x4096xf64"}, {"16x4096xf64"}}},
+    // Neighbours that read their own elements of a value whose buffer the result may share.
+    {R"(%w = nn.broadcast %b [0, 2] : tensor<16x4096xf64> -> tensor<16x3x4096xf64> %d = nn.sub %a, %w : tensor<16x3x4096xf64>
+        %e = nn.exp %d : tensor<16x3x4096xf64> %s = nn.reduce sum %e [1] : tensor<16x3x4096xf64> -> tensor<16x4096xf64>
+        %l = nn.log %s : tensor<16x4096xf64> nn.add %l, %b : tensor<16x4096xf64>)", {{"16x3x4096xf64"}, {"16x4096xf64"}}},
     // Normalizations over rows and columns in memory, with a mean of many deviations: a run of terms per thread, and single terms.
     {R"(%y, %m, %v = nn.normalize %a [0, 2, 3] epsilon 1.0e-5 : tensor<6x5x48x64xf64> -> tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>
         "test.yield"(%y, %m, %v) : (tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>) -> ())", {{"6x5x48x64xf64"}}},
