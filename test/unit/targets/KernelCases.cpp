@@ -817,6 +817,9 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(%w = nn.broadcast %b [0, 2] : tensor<16x4096xf64> -> tensor<16x3x4096xf64> %d = nn.sub %a, %w : tensor<16x3x4096xf64>
         %e = nn.exp %d : tensor<16x3x4096xf64> %s = nn.reduce sum %e [1] : tensor<16x3x4096xf64> -> tensor<16x4096xf64>
         %l = nn.log %s : tensor<16x4096xf64> nn.add %l, %b : tensor<16x4096xf64>)", {{"16x3x4096xf64"}, {"16x4096xf64"}}},
+    // Elements of other places in a row, which threads read once for a sum and for the results.
+    {R"(%r = nn.reverse %a [1] : tensor<5x256xf64> %s = nn.reduce sum %r [1] : tensor<5x256xf64> -> tensor<5xf64>
+        %w = nn.broadcast %s [0] : tensor<5xf64> -> tensor<5x256xf64> nn.sub %r, %w : tensor<5x256xf64>)", {{"5x256xf64"}}},
     // Normalizations over rows and columns in memory, with a mean of many deviations: a run of terms per thread, and single terms.
     {R"(%y, %m, %v = nn.normalize %a [0, 2, 3] epsilon 1.0e-5 : tensor<6x5x48x64xf64> -> tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>
         "test.yield"(%y, %m, %v) : (tensor<6x5x48x64xf64>, tensor<5xf64>, tensor<5xf64>) -> ())", {{"6x5x48x64xf64"}}},
