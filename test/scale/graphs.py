@@ -122,3 +122,16 @@ def squares(path, count):
     nodes = [node('Mul', ['x', 'weight'], ['start']), node('Loop', ['count', '', 'start'], ['last'], body=body),
              node('ReduceMean', ['last'], ['loss'], keepdims=0)]
     _save(path, nodes, [('x', real, [4])], 'loss', {'weight': np.ones(4, np.float32), 'count': np.array(count)})
+
+
+def shifts(path, count):
+    """Differences of neighbours, and differences of these, along a dimension of `count` positions."""
+    node, weights = helper.make_node, {'weight': _weights(count), 'one': np.array([1]), 'zero': np.array([0])}
+    nodes = [node('Mul', ['x', 'weight'], ['y0'])]
+    for step in range(2):
+        for name, first, end in (('later', 'one', count - step), ('earlier', 'zero', count - step - 1)):
+            weights[f'{name}{step}.end'] = np.array([end])
+            nodes.append(node('Slice', [f'y{step}', first, f'{name}{step}.end', 'one'], [f'{name}{step}']))
+        nodes.append(node('Sub', [f'later{step}', f'earlier{step}'], [f'y{step + 1}']))
+    nodes.append(node('ReduceMean', ['y2'], ['loss'], keepdims=0))
+    _save(path, nodes, [('x', TensorProto.FLOAT, [4, count])], 'loss', weights)

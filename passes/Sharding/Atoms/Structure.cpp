@@ -38,6 +38,12 @@ struct FactorRef {
   bool isUncut = false;
 };
 
+/// The most sweeps over the ops. Factors of models are everywhere after fewer than ten. But if a
+/// value and its own shift by one position meet, each sweep cuts off a few more positions, until
+/// every position is a segment of its own. Ops that do not agree yet after the last sweep are
+/// broken (OpLoops::broken).
+static const unsigned kMostSweeps = 32;
+
 namespace dpc {
 
 /// The state of the refinement. A node is a dimension of a value, or a loop of an op.
@@ -68,7 +74,7 @@ public:
     visited.assign(result.ops.size(), 0);
     for (const auto &[value, dim, structure] : seeds)
       refine(firstDim[value] + dim, structure);
-    while (refineOnce(result))
+    for (unsigned sweep = 0; sweep < kMostSweeps && refineOnce(result); ++sweep)
       ;
     unite(result);
     return success();
