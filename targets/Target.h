@@ -29,6 +29,13 @@ enum class OpForm {
   tiles      ///< in tiles: each tile is complete before the next tile begins
 };
 
+/// What a library computes of an op and of those that follow it.
+enum class LibraryWork {
+  none,    ///< nothing: generated code may compute the op and others in one launch
+  op,      ///< the op
+  addition ///< the op, and the addition of one bias or matrix to its result
+};
+
 /// The level of x86-64 that code requires of the host's processor.
 enum class HostLevel {
   any,
@@ -228,10 +235,10 @@ public:
   /// Whether `op` can read a part of a tensor (nn.slice) in the tensor, as fast as it reads a copy.
   virtual bool readsPartsInPlace(mlir::Operation *op) const { return false; }
 
-  /// Whether a library computes `product`, and adds one bias or matrix to it. Whatever else is
-  /// computed from the product costs a launch of its own.
-  virtual bool addsOnce(mlir::Operation *product, const CodeOptions &options) const {
-    return false;
+  /// What a library computes of `op` and of the ops that follow it. Whatever else is computed from
+  /// the result of `op` then costs a launch of its own.
+  virtual LibraryWork getLibraryWork(mlir::Operation *op, const CodeOptions &options) const {
+    return LibraryWork::none;
   }
 
   /// Whether a library computes `product`, an nn.dot of 16-bit factors, and can add a bias of the

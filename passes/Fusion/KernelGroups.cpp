@@ -236,20 +236,23 @@ static bool isRepeatedVector(Value value) {
   return broadcast && !broadcast.getDimensions().empty();
 }
 
-/// Whether a library computes the product of `unit`, and cannot compute `op` too. It can add one
+/// Whether a library computes the tiled op of `unit`, and cannot compute `op` too. It may add one
 /// bias or matrix, and round the sum. Everything else costs a launch in any case. In a unit of its
 /// own, it may share the launch with ops that cannot join a tiled unit, such as a layer
 /// normalization or its gradient.
 bool KernelGroups::endsCall(const Unit &unit, Operation *op) const {
-  if (!unit.tiled || isa<nn::ConvertOp>(op))
+  if (!unit.tiled)
     return false;
+  Operation *tiled = *llvm::find_if(unit.ops, [&](Operation *other) { return isTiled(other); });
+  const LibraryWork work = target.getLibraryWork(tiled, code);
+  if (work != LibraryWork::addition)
+    return work == LibraryWork::op;
   auto isAddition = [](Operation *other) { return isa<nn::AddOp>(other); };
-  auto product = llvm::find_if(unit.ops, [&](Operation *other) { return isTiled(other); });
-  const bool isEpilogue =
-      isAddition(op) && llvm::none_of(unit.ops, isAddition) &&
-      (llvm::any_of(op->getOperands(), isRepeatedVector) ||
-       getElementTypeOrSelf(op->getResult(0)) == getElementTypeOrSelf((*product)->getResult(0)));
-  return !isEpilogue && target.addsOnce(*product, code);
+  const bool isAddend =
+      llvm::any_of(op->getOperands(), isRepeatedVector) ||
+      getElementTypeOrSelf(op->getResult(0)) == getElementTypeOrSelf(tiled->getResult(0));
+  return !isa<nn::ConvertOp>(op) &&
+         !(isAddition(op) && isAddend && llvm::none_of(unit.ops, isAddition));
 }
 
 bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {

@@ -24,8 +24,8 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
       operand and from one element of each other operand (a layer normalization, a cross-entropy)
       joins the group that computes the first operand elementwise.
     - If a library computes a product, only the addition of a bias or matrix and the rounding of
-      the sum join its group, because the library can compute these (Target::addsOnce). All other
-      ops cost a launch in any case.
+      the sum join its group, because the library can compute these (Target::getLibraryWork). All
+      other ops cost a launch in any case. No op joins a convolution of a library.
     - A pad joins the group that computes its operand, if the target can pad computed values.
     - A group that only sums columns, e.g. for the gradient of a bias, joins a group whose loops read
       or compute the same terms, if the target can add them up there.

@@ -88,9 +88,9 @@ public:
     return isa<nn::AttentionOp, nn::AttentionGradOp>(op) && payingGridFill(op);
   }
 
-  bool addsOnce(Operation *product, const CodeOptions &options) const override {
-    auto dot = dyn_cast<nn::DotOp>(product);
-    return dot && !options.orderedSums && dpc::addsOnce(dot, callOptions(options));
+  LibraryWork getLibraryWork(Operation *op, const CodeOptions &options) const override {
+    const bool isTiled = !options.orderedSums && payingGridFill(op);
+    return isTiled ? libraryWorkOf(op, callOptions(options)) : LibraryWork::none;
   }
 
   bool wantsNarrowAddend(Operation *product, const CodeOptions &options) const override {

@@ -13,3 +13,12 @@ std::optional<PlannedCall> dpc::planCall(const KernelGraph &graph, const LoopGro
       return call;
   return std::nullopt;
 }
+
+LibraryWork dpc::libraryWorkOf(Operation *op, const CallOptions &options) {
+  static WorkFinder *const finders[] = {findWorkOfProduct, findWorkOfConvolution};
+  if (options.products != ProductMaker::generated)
+    for (WorkFinder *find : finders)
+      if (LibraryWork work = find(op, options); work != LibraryWork::none)
+        return work;
+  return LibraryWork::none;
+}

@@ -6,6 +6,7 @@
 #include "planning/FactorForm.h"
 #include "planning/ProductMaker.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
+#include "targets/Target.h"
 
 #include <optional>
 #include <string>
@@ -61,9 +62,8 @@ std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &g
 /// f64.
 int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
-/// Whether a library computes `dot` even if another launch must compute the ops that follow it.
-/// The library can add one bias or matrix.
-bool addsOnce(nn::DotOp dot, const CallOptions &options);
+/// What a library computes of `op` even if another launch must compute the ops that follow it.
+LibraryWork libraryWorkOf(mlir::Operation *op, const CallOptions &options);
 
 /// Whether a library computes `dot`, a product of 16-bit factors, and can add a bias of the
 /// result's type before it stores the result.
@@ -84,6 +84,11 @@ using CallPlanner = std::optional<PlannedCall>(const KernelGraph &graph, const L
                                                const CallOptions &options);
 CallPlanner planProduct;     // Product.cpp
 CallPlanner planConvolution; // Convolution.cpp
+
+/// The type of a function that does the same as libraryWorkOf for one kind of calls.
+using WorkFinder = LibraryWork(mlir::Operation *op, const CallOptions &options);
+WorkFinder findWorkOfProduct;     // Product.cpp
+WorkFinder findWorkOfConvolution; // Convolution.cpp
 
 } // namespace dpc
 

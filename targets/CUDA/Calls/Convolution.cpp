@@ -120,6 +120,14 @@ bool dpc::needsNarrowSums(Operation *op, const CallOptions &options) {
          (options.products == ProductMaker::library || plan->multiplications >= kLargeCall);
 }
 
+LibraryWork dpc::findWorkOfConvolution(Operation *op, const CallOptions &options) {
+  const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
+  const bool isCalled =
+      plan && hasTypeOfFactors(op) &&
+      (options.products == ProductMaker::library || plan->multiplications >= kVeryLargeCall);
+  return isCalled ? LibraryWork::op : LibraryWork::none;
+}
+
 /// Plans a library call for the convolution in the first stage of `group`, as planProduct does for
 /// products.
 std::optional<PlannedCall> dpc::planConvolution(const KernelGraph &graph, const LoopGroup &group,

@@ -219,11 +219,13 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
   return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
 }
 
-bool dpc::addsOnce(nn::DotOp dot, const CallOptions &options) {
-  return options.products != ProductMaker::generated &&
-         (options.products == ProductMaker::library ||
-          countMultiplications(dot) >= static_cast<uint64_t>(kVeryLargeCall)) &&
-         planFactors(dot, options.factors);
+LibraryWork dpc::findWorkOfProduct(Operation *op, const CallOptions &options) {
+  auto dot = dyn_cast<nn::DotOp>(op);
+  const bool isCalled = dot &&
+                        (options.products == ProductMaker::library ||
+                         countMultiplications(dot) >= static_cast<uint64_t>(kVeryLargeCall)) &&
+                        planFactors(dot, options.factors);
+  return isCalled ? LibraryWork::addition : LibraryWork::none;
 }
 
 bool dpc::wantsNarrowAddend(nn::DotOp dot, const CallOptions &options) {

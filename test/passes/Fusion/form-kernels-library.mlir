@@ -77,3 +77,22 @@ func.func @sums_of_halves(%x: tensor<128x64xbf16>, %w: tensor<64x128xbf16>, %b: 
   %4 = nn.add %stream, %qw : tensor<128x128xf32>
   return %3, %4 : tensor<128x128xf32>, tensor<128x128xf32>
 }
+
+// A library convolves, and no more.
+// CHECK-LABEL: @convolution
+// CHECK: nn.conv
+// CHECK-NEXT: nn.yield
+// CHECK: nn.kernel
+// CHECK: nn.add
+// CHECK: nn.relu
+// TILES-LABEL: @convolution
+// TILES: nn.conv
+// TILES: nn.add
+// TILES-NEXT: nn.relu
+func.func @convolution(%x: tensor<2x16x16x16xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor<32xf32>) -> tensor<2x32x16x16xf32> {
+  %c = nn.conv %x, %w strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x16x16x16xf32>, tensor<32x16x3x3xf32> -> tensor<2x32x16x16xf32>
+  %v = nn.broadcast %b [1] : tensor<32xf32> -> tensor<2x32x16x16xf32>
+  %0 = nn.add %c, %v : tensor<2x32x16x16xf32>
+  %1 = nn.relu %0 : tensor<2x32x16x16xf32>
+  return %1 : tensor<2x32x16x16xf32>
+}
