@@ -3,6 +3,7 @@
 
 #include "planning/ChannelOrder.h"
 #include "planning/FactorForm.h"
+#include "planning/LibraryWork.h"
 #include "planning/Machine.h"
 #include "planning/ProductMaker.h"
 #include "targets/LibraryCall.h"
@@ -27,13 +28,6 @@ enum class OpForm {
   elements,  ///< element by element, in the loops of its readers or in loops of its own
   whole,     ///< one piece of code computes all elements, and stores them in a buffer
   tiles      ///< in tiles: each tile is complete before the next tile begins
-};
-
-/// What a library computes of an op and of those that follow it.
-enum class LibraryWork {
-  none,    ///< nothing: generated code may compute the op and others in one launch
-  op,      ///< the op
-  addition ///< the op, and the addition of one bias or matrix to its result
 };
 
 /// The level of x86-64 that code requires of the host's processor.

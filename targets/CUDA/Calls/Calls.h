@@ -4,9 +4,9 @@
 #include "dialects/NN/IR/Contraction.h"
 #include "planning/ChannelOrder.h"
 #include "planning/FactorForm.h"
+#include "planning/LibraryWork.h"
 #include "planning/ProductMaker.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
-#include "targets/Target.h"
 
 #include <optional>
 #include <string>
