@@ -6,7 +6,9 @@
 
 #include "passes/Fusion/KernelGroups.h"
 
+#include "dialects/Interfaces/Interfaces.h"
 #include "dialects/NN/IR/Shape.h"
+#include "planning/KernelClass.h"
 #include "targets/Target.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -74,6 +76,14 @@ static bool isRowComposite(Operation *op, const Target &target) {
          llvm::any_of(op->getResults(), isRow) && llvm::all_of(op->getResults(), [&](Value result) {
            return isRow(result) || nn::typeOf(result).getShape() == whole;
          });
+}
+
+/// Whether an element of a result of `op` needs many elements of an operand, as that of a product
+/// or of a pooling does. Loops that pass over a row several times, such as those of a
+/// cross-entropy, would read them in each pass.
+static bool readsManyElements(Operation *op) {
+  auto cost = dyn_cast<CostOpInterface>(op);
+  return cost && cost.getKernelClass() > KernelClass::indexing;
 }
 
 KernelGroups::KernelGroups(Block &block, const Target &target, const CodeOptions &code,
@@ -173,7 +183,8 @@ void KernelGroups::place(Operation *op) {
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
           waitsLong(unit, sources) || endsCall(units[unit], op) || (pads && units[unit].tiled) ||
-          (hasRows && (!isPlain(units[unit]) || units[unit].firstRowDim)))
+          (hasRows && (!isPlain(units[unit]) || units[unit].firstRowDim ||
+                       llvm::any_of(units[unit].ops, readsManyElements))))
         continue;
       if (!home) {
         home = unit;

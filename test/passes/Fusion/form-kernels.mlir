@@ -130,6 +130,19 @@ func.func @loss_joins_widened_rows(%x: tensor<8x16xbf16>, %labels: tensor<8xi64>
   return %losses, %3 : tensor<8xf32>, tensor<8x16xf32>
 }
 
+// But they would compute the sums of a small product in each of their passes.
+// CHECK-LABEL: @loss_reads_a_product
+// CHECK: nn.kernel
+// CHECK: nn.dot
+// CHECK: nn.yield
+// CHECK: nn.kernel
+// CHECK: nn.cross_entropy
+func.func @loss_reads_a_product(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %labels: tensor<8xi64>) -> tensor<8xf32> {
+  %p = nn.dot %x, %w contract [1] [0] : tensor<8x4xf32>, tensor<4x16xf32> -> tensor<8x16xf32>
+  %losses, %lse = nn.cross_entropy %p, %labels dim 1 : tensor<8x16xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+  return %losses : tensor<8xf32>
+}
+
 // With the classes in front, no row of the operand lies in one place.
 // CHECK-LABEL: @column_loss_ends_kernel
 func.func @column_loss_ends_kernel(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor<8x16xf32> {
