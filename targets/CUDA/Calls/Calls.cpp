@@ -5,6 +5,13 @@
 using namespace mlir;
 using namespace dpc;
 
+bool dpc::wantsLibrary(const CallOptions &options, uint64_t multiplications, bool isComplete) {
+  const int64_t least = isComplete ? kLargeCall : kVeryLargeCall;
+  return options.products == ProductMaker::library ||
+         (options.products == ProductMaker::bySize &&
+          multiplications >= static_cast<uint64_t>(least));
+}
+
 std::optional<PlannedCall> dpc::planCall(const KernelGraph &graph, const LoopGroup &group,
                                          const CallOptions &options) {
   static CallPlanner *const planners[] = {planProduct, planConvolution};
@@ -16,9 +23,8 @@ std::optional<PlannedCall> dpc::planCall(const KernelGraph &graph, const LoopGro
 
 LibraryWork dpc::libraryWorkOf(Operation *op, const CallOptions &options) {
   static WorkFinder *const finders[] = {findWorkOfProduct, findWorkOfConvolution};
-  if (options.products != ProductMaker::generated)
-    for (WorkFinder *find : finders)
-      if (LibraryWork work = find(op, options); work != LibraryWork::none)
-        return work;
+  for (WorkFinder *find : finders)
+    if (LibraryWork work = find(op, options); work != LibraryWork::none)
+      return work;
   return LibraryWork::none;
 }

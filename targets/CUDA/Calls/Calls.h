@@ -49,6 +49,10 @@ struct CallOptions {
   FactorForm factors = FactorForm::whole;
 };
 
+/// Whether a library computes an op of so many multiplications. `isComplete` says whether it
+/// computes the complete group of loops.
+bool wantsLibrary(const CallOptions &options, uint64_t multiplications, bool isComplete);
+
 /// Plans a library call that computes `group`, a group whose fill rule computes tiles.
 /// Returns nullopt if no library supports the group, or if `options` wants generated code
 /// for a group of this size.

@@ -100,11 +100,9 @@ static bool hasTypeOfFactors(Operation *op) {
 }
 
 ChannelOrder dpc::channelOrderOf(Operation *op, const CallOptions &options) {
-  if (options.products == ProductMaker::generated)
-    return ChannelOrder::any;
   const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
   if (!plan || !hasTypeOfFactors(op) ||
-      (options.products == ProductMaker::bySize && plan->multiplications < kLargeCall))
+      !wantsLibrary(options, plan->multiplications, /*isComplete=*/true))
     return ChannelOrder::any;
   const dpc_convolution_t &convolution = plan->convolution;
   const bool isNarrow = dpc_convolution_type_bytes(convolution.dtype) == 2 || convolution.tf32;
@@ -112,19 +110,16 @@ ChannelOrder dpc::channelOrderOf(Operation *op, const CallOptions &options) {
 }
 
 bool dpc::needsNarrowSums(Operation *op, const CallOptions &options) {
-  if (options.products == ProductMaker::generated)
-    return false;
   const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
   return plan && !hasTypeOfFactors(op) &&
          dpc_convolution_type_bytes(plan->convolution.dtype) == 2 &&
-         (options.products == ProductMaker::library || plan->multiplications >= kLargeCall);
+         wantsLibrary(options, plan->multiplications, /*isComplete=*/true);
 }
 
 LibraryWork dpc::findWorkOfConvolution(Operation *op, const CallOptions &options) {
   const std::optional<ConvolutionPlan> plan = planTensors(op, options.factors);
-  const bool isCalled =
-      plan && hasTypeOfFactors(op) &&
-      (options.products == ProductMaker::library || plan->multiplications >= kVeryLargeCall);
+  const bool isCalled = plan && hasTypeOfFactors(op) &&
+                        wantsLibrary(options, plan->multiplications, /*isComplete=*/false);
   return isCalled ? LibraryWork::op : LibraryWork::none;
 }
 
@@ -145,8 +140,7 @@ std::optional<PlannedCall> dpc::planConvolution(const KernelGraph &graph, const 
       return std::nullopt;
   PlannedCall call;
   call.isComplete = group.stages.size() == 1;
-  if (options.products == ProductMaker::bySize &&
-      plan->multiplications < (call.isComplete ? kLargeCall : kVeryLargeCall))
+  if (!wantsLibrary(options, plan->multiplications, call.isComplete))
     return std::nullopt;
   call.kind = DPC_CALL_CONVOLUTION;
   call.description = std::string(reinterpret_cast<const char *>(&convolution), sizeof convolution);

@@ -222,8 +222,7 @@ int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
 LibraryWork dpc::findWorkOfProduct(Operation *op, const CallOptions &options) {
   auto dot = dyn_cast<nn::DotOp>(op);
   const bool isCalled = dot &&
-                        (options.products == ProductMaker::library ||
-                         countMultiplications(dot) >= static_cast<uint64_t>(kVeryLargeCall)) &&
+                        wantsLibrary(options, countMultiplications(dot), /*isComplete=*/false) &&
                         planFactors(dot, options.factors);
   return isCalled ? LibraryWork::addition : LibraryWork::none;
 }
@@ -255,9 +254,7 @@ std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const Loop
   const size_t opCount = group.getRoots().size();
   call.isComplete = opCount == (call.epilogue ? 2 : 1);
   const dpc_product_t &product = plan->product;
-  if (options.products == ProductMaker::bySize &&
-      countMultiplications(dot) <
-          static_cast<uint64_t>(call.isComplete ? kLargeCall : kVeryLargeCall))
+  if (!wantsLibrary(options, countMultiplications(dot), call.isComplete))
     return std::nullopt;
   call.kind = DPC_CALL_PRODUCT;
   call.description = std::string(reinterpret_cast<const char *>(&product), sizeof product);
