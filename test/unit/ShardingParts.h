@@ -66,6 +66,12 @@ inline void forEachOfPart(mlir::RankedTensorType whole, const std::vector<Extent
   });
 }
 
+/// The elements of `tensor` as numbers.
+inline std::vector<double> numbersOf(const HostTensor &tensor) {
+  return tensor.isFloat() ? tensor.floats
+                          : std::vector<double>(tensor.ints.begin(), tensor.ints.end());
+}
+
 /// What `op` computes on a part: the same op on the types of the part.
 inline HostTensor runPart(Outcome &run, mlir::Operation *op, const LoopPart &part,
                           llvm::function_ref<void(mlir::Operation *)> adapt) {
@@ -75,8 +81,12 @@ inline HostTensor runPart(Outcome &run, mlir::Operation *op, const LoopPart &par
   for (size_t i = 0; i < run.in.size(); ++i) {
     auto indices = part.indicesOf(part.rule.operands[i]);
     HostTensor local(partType(run.in[i].getType(), indices));
-    forEachOfPart(run.in[i].getType(), indices,
-                  [&](int64_t whole, int64_t at) { local.floats[at] = run.in[i].floats[whole]; });
+    forEachOfPart(run.in[i].getType(), indices, [&](int64_t whole, int64_t at) {
+      if (local.isFloat())
+        local.floats[at] = run.in[i].floats[whole];
+      else
+        local.ints[at] = run.in[i].ints[whole];
+    });
     types.push_back(local.getType());
     arguments.push_back(local);
   }
@@ -94,11 +104,10 @@ inline HostTensor runPart(Outcome &run, mlir::Operation *op, const LoopPart &par
   return run.machine->run(*function, arguments)[0];
 }
 
-/// Expects of the first op of the function in `text` (floats, one result) that
-/// for every loop that may be cut, two unequal parts give the whole, and that
-/// the op is additive in its additive sets. `adapt` sets the attributes that
-/// the local op does not share with the whole one. Returns how many loops of
-/// more than one element may be cut.
+/// Expects of the first op of the function in `text` (one result) that for every loop that may be
+/// cut, two unequal parts give the whole, and that the op is additive in its additive sets. `adapt`
+/// sets the attributes that the local op does not share with the whole one. Returns how many loops
+/// of more than one element may be cut.
 inline int expectShardable(
     llvm::StringRef text,
     llvm::function_ref<void(mlir::Operation *)> adapt = [](mlir::Operation *) {}) {
@@ -118,10 +127,10 @@ inline int expectShardable(
     int64_t half = (entry.size + 1) / 2;
     for (auto [from, to] : {std::pair(int64_t(0), half), {half, entry.size}}) {
       LoopPart part{rule, unsigned(loop), from, to};
-      HostTensor local = runPart(run, op, part, adapt);
+      const std::vector<double> local = numbersOf(runPart(run, op, part, adapt));
       forEachOfPart(run.out.getType(), part.indicesOf(rule.results[0]),
                     [&](int64_t whole, int64_t at) {
-                      double &slot = joined[whole], value = local.floats[at];
+                      double &slot = joined[whole], value = local[at];
                       slot = entry.kind == LoopKind::sum   ? slot + value
                              : entry.kind == LoopKind::max ? std::max(slot, value)
                              : entry.kind == LoopKind::min ? std::min(slot, value)
@@ -129,9 +138,9 @@ inline int expectShardable(
                     });
     }
     if (entry.kind == LoopKind::sum) {
-      EXPECT_LE(relativeError(joined, run.out.floats), 1e-14);
+      EXPECT_LE(relativeError(joined, numbersOf(run.out)), 1e-14);
     } else {
-      EXPECT_EQ(joined, run.out.floats);
+      EXPECT_EQ(joined, numbersOf(run.out));
     }
   }
   for (const auto &set : rule.additiveSets) {

@@ -307,6 +307,7 @@ void dpc::registerChannelsModels(DialectRegistry &registry) {
     ConvInputGradOp::attachInterface<ConvolutionModel<ConvInputGradOp>>(*context);
     ConvWeightGradOp::attachInterface<ConvolutionModel<ConvWeightGradOp>>(*context);
     MaxPoolOp::attachInterface<PoolingModel<MaxPoolOp>>(*context);
+    MaxPoolTapsOp::attachInterface<PoolingModel<MaxPoolTapsOp>>(*context);
     MaxPoolGradOp::attachInterface<PoolingModel<MaxPoolGradOp>>(*context);
     SumPoolOp::attachInterface<PoolingModel<SumPoolOp>>(*context);
     SumPoolGradOp::attachInterface<PoolingModel<SumPoolGradOp>>(*context);

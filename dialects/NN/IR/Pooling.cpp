@@ -42,17 +42,25 @@ static FailureOr<RankedTensorType> inferPooled(RankedTensorType x, const Window 
   return withShape(x, shape);
 }
 
-template <typename Adaptor>
-static LogicalResult inferResult(Adaptor adaptor, StringRef name, std::optional<Location> loc,
+/// The type of the taps of a tensor of the type `pooled`: integers of as few bits as the numbers of
+/// all taps of `window` need, and -1.
+static RankedTensorType tapsOf(RankedTensorType pooled, const Window &window) {
+  const unsigned bits = 1 + llvm::bit_width(uint64_t(window.getTaps() - 1));
+  const unsigned width = std::max<unsigned>(8, llvm::bit_ceil(bits));
+  return RankedTensorType::get(pooled.getShape(), IntegerType::get(pooled.getContext(), width));
+}
+
+template <typename Op, typename Adaptor>
+static LogicalResult inferResult(Adaptor adaptor, std::optional<Location> loc,
                                  SmallVectorImpl<Type> &types) {
   Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPadLow(),
                 adaptor.getPadHigh(), adaptor.getDilations()};
   FailureOr<RankedTensorType> pooled = inferPooled(typeOf(adaptor.getInput()), window, [&] {
-    return mlir::emitError(loc.value_or(UnknownLoc()), "'") << name << "' op ";
+    return mlir::emitError(loc.value_or(UnknownLoc()), "'") << Op::getOperationName() << "' op ";
   });
   if (failed(pooled))
     return failure();
-  types.push_back(*pooled);
+  types.push_back(std::is_same_v<Op, MaxPoolTapsOp> ? tapsOf(*pooled, window) : *pooled);
   return success();
 }
 
@@ -60,10 +68,10 @@ static LogicalResult inferResult(Adaptor adaptor, StringRef name, std::optional<
   LogicalResult OP::inferReturnTypes(                                                              \
       MLIRContext *, std::optional<Location> loc, ValueRange operands, DictionaryAttr attributes,  \
       OpaqueProperties properties, RegionRange regions, SmallVectorImpl<Type> &types) {            \
-    return inferResult(Adaptor(operands, attributes, properties, regions), getOperationName(),     \
-                       loc, types);                                                                \
+    return inferResult<OP>(Adaptor(operands, attributes, properties, regions), loc, types);        \
   }
 INFER_POOLED(MaxPoolOp)
+INFER_POOLED(MaxPoolTapsOp)
 INFER_POOLED(SumPoolOp)
 #undef INFER_POOLED
 
@@ -81,7 +89,15 @@ template <typename Op> static LogicalResult verifyGradient(Op op) {
   return success();
 }
 
-LogicalResult MaxPoolGradOp::verify() { return verifyGradient(*this); }
+LogicalResult MaxPoolGradOp::verify() {
+  if (failed(verifyGradient(*this)))
+    return failure();
+  const RankedTensorType taps = typeOf(getTaps()), wanted = tapsOf(typeOf(getGrad()), getWindow());
+  if (taps != wanted) // pool_c6
+    return emitOpError("has taps of type ")
+           << taps << ", but its window and gradient need " << wanted;
+  return success();
+}
 LogicalResult SumPoolGradOp::verify() { return verifyGradient(*this); }
 
 //===----------------------------------------------------------------------===//
@@ -95,6 +111,8 @@ static int64_t poolingFlops(Value pooled, const Window &window) {
 
 KernelClass MaxPoolOp::getKernelClass() { return KernelClass::reduction; }
 int64_t MaxPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
+KernelClass MaxPoolTapsOp::getKernelClass() { return KernelClass::reduction; }
+int64_t MaxPoolTapsOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
 KernelClass MaxPoolGradOp::getKernelClass() { return KernelClass::reduction; }
 int64_t MaxPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 KernelClass SumPoolOp::getKernelClass() { return KernelClass::reduction; }
@@ -121,16 +139,20 @@ struct PoolingLoops {
 };
 } // namespace
 
-ShardingRule MaxPoolOp::getShardingRule() {
-  PoolingLoops loops(getInput(), getResult());
+/// The rule of nn.max_pool and nn.max_pool_taps.
+static ShardingRule maximumRule(Value input, Value result) {
+  PoolingLoops loops(input, result);
   loops.rule.operands = {loops.x};
   loops.rule.results = {loops.y};
   return loops.rule;
 }
 
+ShardingRule MaxPoolOp::getShardingRule() { return maximumRule(getInput(), getResult()); }
+ShardingRule MaxPoolTapsOp::getShardingRule() { return maximumRule(getInput(), getResult()); }
+
 ShardingRule MaxPoolGradOp::getShardingRule() {
-  PoolingLoops loops(getInput(), getGrad());
-  loops.rule.operands = {loops.x, loops.y};
+  PoolingLoops loops(getResult(), getGrad());
+  loops.rule.operands = {loops.y, loops.y};
   loops.rule.results = {loops.x};
   loops.rule.additiveSets = {{1}};
   return loops.rule;
@@ -172,23 +194,29 @@ struct Planes {
       ySize *= extent;
   }
 
-  /// Calls `visit(x, y)` for each element and each window that contains it, plane
-  /// by plane. `x` is the offset of the element in x, and `y` is the offset of the
-  /// window in y. The elements of one window come in row-major order.
+  /// Calls `visit(x, y, tap)` for each element and each window that contains it, plane
+  /// by plane. `x` is the offset of the element in x, `y` is the offset of the window in
+  /// y, and `tap` is the number of the element in the window. The elements of one window
+  /// come in row-major order.
   template <typename Visit> void forEach(Visit visit) const {
     for (int64_t plane = 0; plane < count; ++plane)
       for (const Window::Run &run : runs)
         for (int64_t i = 0; i < run.length; ++i)
-          visit(plane * xSize + run.input + i * stride, plane * ySize + run.output + i);
+          visit(plane * xSize + run.input + i * stride, plane * ySize + run.output + i, run.tap);
   }
+};
+
+/// The largest element of a window: its offset in x and its tap. Both are -1 for a window that
+/// has only padding.
+struct Largest {
+  int64_t at = -1, tap = -1;
 };
 } // namespace
 
-/// For each window, the offset in x of its largest element, or of the first if
-/// there are several. The first NaN of a window counts as its largest element. -1
-/// for a window that has only padding.
-static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &planes) {
-  std::vector<int64_t> largest(planes.count * planes.ySize, -1);
+/// For each window, its largest element, or the first if there are several. The first NaN of a
+/// window counts as its largest element.
+static std::vector<Largest> findLargest(const HostTensor &x, const Planes &planes) {
+  std::vector<Largest> largest(planes.count * planes.ySize);
   auto intType = dyn_cast<IntegerType>(x.getType().getElementType());
   auto beats = [&](int64_t now, int64_t best) {
     if (!intType) {
@@ -198,9 +226,9 @@ static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &plane
     return intType.isUnsigned() ? uint64_t(x.ints[now]) > uint64_t(x.ints[best])
                                 : x.ints[now] > x.ints[best];
   };
-  planes.forEach([&](int64_t from, int64_t to) {
-    if (largest[to] < 0 || beats(from, largest[to]))
-      largest[to] = from;
+  planes.forEach([&](int64_t from, int64_t to, int64_t tap) {
+    if (largest[to].at < 0 || beats(from, largest[to].at))
+      largest[to] = {from, tap};
   });
   return largest;
 }
@@ -215,14 +243,22 @@ static int64_t leastInt(IntegerType type) {
 LogicalResult MaxPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                    MutableArrayRef<HostTensor> out) {
   Planes planes(in[0]->getType(), out[0].getType(), getWindow());
-  std::vector<int64_t> largest = findLargest(*in[0], planes);
   auto intType = dyn_cast<IntegerType>(out[0].getType().getElementType());
-  for (auto [to, from] : llvm::enumerate(largest)) {
+  for (auto [to, largest] : llvm::enumerate(findLargest(*in[0], planes))) {
+    const int64_t from = largest.at;
     if (intType)
       out[0].ints[to] = from < 0 ? leastInt(intType) : in[0]->ints[from];
     else
       out[0].floats[to] = from < 0 ? -std::numeric_limits<double>::infinity() : in[0]->floats[from];
   }
+  return success();
+}
+
+LogicalResult MaxPoolTapsOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
+                                       MutableArrayRef<HostTensor> out) {
+  Planes planes(in[0]->getType(), out[0].getType(), getWindow());
+  for (auto [to, largest] : llvm::enumerate(findLargest(*in[0], planes)))
+    out[0].ints[to] = largest.tap;
   return success();
 }
 
@@ -238,12 +274,12 @@ template <typename Run> static LogicalResult withElements(const HostTensor &tens
 
 LogicalResult MaxPoolGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                        MutableArrayRef<HostTensor> out) {
-  Planes planes(in[0]->getType(), in[1]->getType(), getWindow());
-  std::vector<int64_t> largest = findLargest(*in[0], planes);
+  Planes planes(out[0].getType(), in[1]->getType(), getWindow());
   return withElements(out[0], [&](auto member) {
-    for (auto [from, to] : llvm::enumerate(largest))
-      if (to >= 0)
-        (out[0].*member)[to] += (in[1]->*member)[from];
+    planes.forEach([&](int64_t x, int64_t y, int64_t tap) {
+      if (in[0]->ints[y] == tap)
+        (out[0].*member)[x] += (in[1]->*member)[y];
+    });
   });
 }
 
@@ -251,7 +287,8 @@ LogicalResult SumPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTens
                                    MutableArrayRef<HostTensor> out) {
   Planes planes(in[0]->getType(), out[0].getType(), getWindow());
   return withElements(out[0], [&](auto member) {
-    planes.forEach([&](int64_t x, int64_t y) { (out[0].*member)[y] += (in[0]->*member)[x]; });
+    planes.forEach(
+        [&](int64_t x, int64_t y, int64_t) { (out[0].*member)[y] += (in[0]->*member)[x]; });
   });
 }
 
@@ -259,7 +296,8 @@ LogicalResult SumPoolGradOp::interpret(InterpreterContext &, ArrayRef<const Host
                                        MutableArrayRef<HostTensor> out) {
   Planes planes(out[0].getType(), in[0]->getType(), getWindow());
   return withElements(out[0], [&](auto member) {
-    planes.forEach([&](int64_t x, int64_t y) { (out[0].*member)[x] += (in[0]->*member)[y]; });
+    planes.forEach(
+        [&](int64_t x, int64_t y, int64_t) { (out[0].*member)[x] += (in[0]->*member)[y]; });
   });
 }
 
@@ -270,7 +308,9 @@ LogicalResult SumPoolGradOp::interpret(InterpreterContext &, ArrayRef<const Host
 LogicalResult MaxPoolOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
                                   MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
-  grads[0] = e.make<MaxPoolGradOp>(getInput().getType(), getInput(), resultGrads[0], getKernel(),
+  auto taps = e.make<MaxPoolTapsOp>(getInput(), getKernel(), getStrides(), getPadLow(),
+                                    getPadHigh(), getDilations());
+  grads[0] = e.make<MaxPoolGradOp>(getInput().getType(), taps, resultGrads[0], getKernel(),
                                    getStrides(), getPadLow(), getPadHigh(), getDilations());
   return success();
 }

@@ -8,9 +8,9 @@ include "dialects/NN/IR/NNBase.td"
 class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Computes], traits)> {
-  // The constraints that all four ops share.
+  // The constraints that all five ops share.
   string constraints = [{
-    Constraints (pool_c1 to pool_c5, the same for the four ops): (C1) x has rank
+    Constraints (pool_c1 to pool_c5, the same for the five ops): (C1) x has rank
     3 to 5; (C2) `kernel`, `strides`, `padLow`, `padHigh` and `dilations` have
     one entry per spatial dimension; (C3) kernel, strides and dilations are at
     least 1, and no extent or entry exceeds 2^31 - 1 in size; (C4) the dilated
@@ -56,23 +56,48 @@ def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, Decla
   }] # constraints;
 }
 
-def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllTypesMatch<["input", "result"]>]> {
-  let summary = "Gradient of max pooling's input";
+def NN_MaxPoolTapsOp : NN_PoolingOp<"max_pool_taps", ["input"], [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Tap of the largest element of each window";
   let description = [{
-    Each element of `grad` belongs to one window of `input`. The op adds the element
-    at the position of the largest element of the window. If several elements are the
-    largest, this is the first of them in row-major order, as in PyTorch. If the window
-    has a NaN, the first NaN counts as the largest element. The VJP of `nn.max_pool`
-    creates the op, which has no gradient itself.
+    A tap is a position in the window. The taps have the numbers 0, 1, .. in row-major
+    order. Output element o is the tap of the largest element of its window. If several
+    elements are the largest, the result is the first of these taps, as in PyTorch. If the
+    window has a NaN, the first NaN counts as the largest element. The result is -1 if the
+    window has only padding. The VJP of `nn.max_pool` creates the op, which has no gradient
+    itself.
 
     ```mlir
-    func.func @example(%x: tensor<8x16x32xf32>, %g: tensor<8x16x16xf32>) {
-      %dx = nn.max_pool_grad %x, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
-          : tensor<8x16x32xf32>, tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+    func.func @example(%x: tensor<8x16x32xf32>) {
+      %t = nn.max_pool_taps %x kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
+          : tensor<8x16x32xf32> -> tensor<8x16x16xi8>
       return
     }
     ```
-  }] # constraints;
+  }] # constraints # [{
+    The element type of the result is not that of x but (pool_c6) the narrowest of i8, i16,
+    i32 and i64 that has the numbers of all taps.
+  }];
+}
+
+def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["taps", "grad"], []> {
+  let summary = "Gradient of max pooling's input";
+  let description = [{
+    Each element of `grad` belongs to one window. The op adds it to the element of the
+    result that is at the tap of this window in `taps`, as `nn.max_pool_taps` computes
+    them. It adds nothing if there is no such tap, or if the tap is padding. The result has
+    the type of x. The VJP of `nn.max_pool` creates the op, which has no gradient itself.
+
+    ```mlir
+    func.func @example(%t: tensor<8x16x16xi8>, %g: tensor<8x16x16xf32>) {
+      %dx = nn.max_pool_grad %t, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
+          : tensor<8x16x16xi8>, tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+      return
+    }
+    ```
+  }] # constraints # [{
+    `taps` has (pool_c6) the shape of the pooled tensor and the narrowest element type of
+    i8, i16, i32 and i64 that has the numbers of all taps.
+  }];
   let hasVerifier = 1;
 }
 

@@ -115,7 +115,8 @@ public:
   }
 
   /// Whether a long reduction that computes elements of `roots` runs along the innermost dimension
-  /// of its operand, so that its terms are neighbours in memory.
+  /// of its operand, so that its terms are neighbours in memory. The loop over a term's window (as
+  /// that of a pooling's gradient) keeps the accesses of neighbouring terms apart.
   bool areNeighbours(ArrayRef<Operation *> roots) {
     return anyInlined(roots, [&](Operation *op) {
       auto reduction = dyn_cast<FusableOpInterface>(op);
@@ -125,8 +126,11 @@ public:
       const Value operand = op->getOperand(0);
       Operation *producer = graph.isMaterialised(operand) ? nullptr : operand.getDefiningOp();
       return reduction.getReducedDims().back() + 1 == nn::typeOf(operand).getRank() &&
-             !(producer &&
-               anyInlined(producer, [](Operation *op) { return isa<nn::TransposeOp>(op); }));
+             !(producer && anyInlined(producer, [](Operation *op) {
+                 auto rule = dyn_cast<ElementOpInterface>(op);
+                 return isa<nn::TransposeOp>(op) ||
+                        (rule && rule.getElementCost() > 1 && !rule.joinsNeighbours());
+               }));
     });
   }
 

@@ -13,6 +13,7 @@ void dpc::registerLoopRules(DialectRegistry &registry) {
     attachElementwiseRules(*context);
     attachIndexingRules(*context);
     attachMaxPoolGradRule(*context);
+    attachMaxPoolTapsRule(*context);
     attachPoolingRules(*context);
     attachRandomRules(*context);
     attachReductionRules(*context);

@@ -19,6 +19,7 @@ void attachCumSumRule(mlir::MLIRContext &context);
 void attachElementwiseRules(mlir::MLIRContext &context);
 void attachIndexingRules(mlir::MLIRContext &context);
 void attachMaxPoolGradRule(mlir::MLIRContext &context);
+void attachMaxPoolTapsRule(mlir::MLIRContext &context);
 void attachPoolingRules(mlir::MLIRContext &context);
 void attachRandomRules(mlir::MLIRContext &context);
 void attachReductionRules(mlir::MLIRContext &context);

@@ -17,15 +17,6 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// The conditions under which the position `x` is inside a tensor of the type
-/// `type`.
-SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
-  SmallVector<IndexBound> bounds;
-  for (int64_t d = 2; d < type.getRank(); ++d)
-    bounds.push_back({x[d], type.getDimSize(d)});
-  return bounds;
-}
-
 /// Combines each value of `carried` with an element if `inside` holds; otherwise returns
 /// `carried`. The elements are neighbours in `tensor`, and the first one is at `first`.
 Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, ValueRange carried,
@@ -56,21 +47,12 @@ Values narrowed(Combiner &combiner, Values values) {
 template <typename Op, ReduceKind kind> struct PoolRule : NeighboursRule<PoolRule<Op, kind>, Op> {
   int64_t getElementCost(Operation *op) const { return cast<Op>(op).getWindow().getTaps(); }
   int64_t getReadsPerElement(Operation *op, unsigned) const {
-    Window window = cast<Op>(op).getWindow();
-    int64_t strides = 1;
-    for (int64_t stride : window.strides)
-      strides *= stride;
-    return std::max<int64_t>(1, window.getTaps() / strides);
+    return getReadsPerOutput(cast<Op>(op).getWindow());
   }
   bool joinsNeighbours(Operation *op) const { return hasNeighbours(cast<Op>(op).getWindow()); }
 
   void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
-    Window window = op.getWindow();
-    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
-      SmallVector<Index> x = inputAt(window, index.positions(), k);
-      space.inBranch(!space.areMet(boundsOf(typeOf(op.getInput()), x)),
-                     [&] { read(0, elementOf(space, op.getInput(), x)); });
-    });
+    readWindow(op.getWindow(), space, op.getInput(), index, read);
   }
 
   Values elements(Op op, LoopEmitter &e, ArrayRef<ElementIndex> indices) const {
@@ -79,7 +61,7 @@ template <typename Op, ReduceKind kind> struct PoolRule : NeighboursRule<PoolRul
     Combiner combiner(e, kind, type.getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
       SmallVector<Index> x = inputAt(window, indices[0].positions(), k);
-      return combineWhere(e, combiner, e.allInRange(boundsOf(type, x)), carried, op.getInput(), x);
+      return combineWhere(e, combiner, e.allInRange(insideOf(type, x)), carried, op.getInput(), x);
     };
     return narrowed(combiner, combiner.reduce(window.kernel, indices.size(), add));
   }

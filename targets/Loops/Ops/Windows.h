@@ -3,6 +3,7 @@
 
 #include "dialects/NN/IR/Window.h"
 #include "targets/Loops/LoopEmitter.h"
+#include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -17,6 +18,33 @@ inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
   for (size_t d = 0; d < k.size(); ++d)
     x.push_back(y[d + 2] * window.strides[d] + k[d] * window.dilations[d] - window.padLow[d]);
   return x;
+}
+
+/// The conditions under which the position `x` is inside a tensor of the type `type`.
+inline llvm::SmallVector<IndexBound> insideOf(mlir::RankedTensorType type,
+                                              llvm::ArrayRef<LoopEmitter::Index> x) {
+  llvm::SmallVector<IndexBound> bounds;
+  for (int64_t d = 2; d < type.getRank(); ++d)
+    bounds.push_back({x[d], type.getDimSize(d)});
+  return bounds;
+}
+
+/// About how many elements of the input an output reads that no other output reads.
+inline int64_t getReadsPerOutput(const nn::Window &window) {
+  int64_t strides = 1;
+  for (int64_t stride : window.strides)
+    strides *= stride;
+  return std::max<int64_t>(1, window.getTaps() / strides);
+}
+
+/// Visits the elements of the window of output `y` in operand 0, which is `input`.
+inline void readWindow(const nn::Window &window, IndexSpace &space, mlir::Value input,
+                       const ElementIndex &y, VisitRead read) {
+  space.inLoops(window.kernel, [&](llvm::ArrayRef<LoopEmitter::Index> k) {
+    llvm::SmallVector<LoopEmitter::Index> x = inputAt(window, y.positions(), k);
+    space.inBranch(!space.areMet(insideOf(nn::typeOf(input), x)),
+                   [&] { read(0, elementOf(space, input, x)); });
+  });
 }
 
 /// Whether a window has one element along the last dimension, which is not padding. Windows of

@@ -77,9 +77,9 @@ func.func @sum_pool_result(%x: tensor<2x3x9xf32>) {
 
 // -----
 
-func.func @max_pool_grad(%x: tensor<2x3x9xf32>, %g: tensor<2x3x5xf32>) {
+func.func @max_pool_grad(%t: tensor<2x3x5xi8>, %g: tensor<2x3x5xf32>) {
   // expected-error@+1 {{has a gradient of type 'tensor<2x3x5xf32>', but pooling 'tensor<2x3x9xf32>' gives 'tensor<2x3x4xf32>'}}
-  %dx = nn.max_pool_grad %x, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : tensor<2x3x9xf32>, tensor<2x3x5xf32> -> tensor<2x3x9xf32>
+  %dx = nn.max_pool_grad %t, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : tensor<2x3x5xi8>, tensor<2x3x5xf32> -> tensor<2x3x9xf32>
   return
 }
 
@@ -97,5 +97,23 @@ func.func @input_overflows(%x: tensor<1x1x4294967296xi8>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{has 4294967296 in its input, which is not between 0 and 2147483647}}
   %y = nn.sum_pool %x kernel [2] strides [1] padLow [1] padHigh [1] dilations [1] : tensor<1x1x4294967296xi8> -> tensor<1x1x1xi8>
+  return
+}
+
+// -----
+
+// pool_c6, of both ops
+func.func @narrow_taps(%x: tensor<2x3x256xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<2x3x1xi16>' are incompatible with return type(s) of operation 'tensor<2x3x1xi8>'}}
+  %t = nn.max_pool_taps %x kernel [129] strides [128] padLow [0] padHigh [0] dilations [1] : tensor<2x3x256xf32> -> tensor<2x3x1xi8>
+  return
+}
+
+// -----
+
+func.func @wide_taps(%t: tensor<2x3x4xi64>, %g: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{has taps of type 'tensor<2x3x4xi64>', but its window and gradient need 'tensor<2x3x4xi8>'}}
+  %dx = nn.max_pool_grad %t, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : tensor<2x3x4xi64>, tensor<2x3x4xf32> -> tensor<2x3x9xf32>
   return
 }

@@ -134,9 +134,9 @@ TEST_F(Codegen, WritesNoWarnings) {
   Kernel kernel = parseKernel(
       context,
       {"nn.max_pool_grad %a, %b kernel [5, 4, 1] strides [3, 1, 1] padLow [2, 1, 0] padHigh "
-       "[1, 2, 0] dilations [1, 2, 1] : tensor<2x1x15x17x8xf64>, tensor<2x1x5x14x8xf64> -> "
+       "[1, 2, 0] dilations [1, 2, 1] : tensor<2x1x5x14x8xi8>, tensor<2x1x5x14x8xf64> -> "
        "tensor<2x1x15x17x8xf64>",
-       {{"2x1x15x17x8xf64"}, {"2x1x5x14x8xf64"}}},
+       {{"2x1x5x14x8xi8"}, {"2x1x5x14x8xf64"}}},
       "f64");
   ASSERT_TRUE(kernel.op);
   testing::internal::CaptureStderr();

@@ -378,9 +378,9 @@ TEST_F(GridPtx, NeighboursShareLoops) {
                        {{"64x1x32x32x64xf32"}}};
   const OpCase grad = {"nn.max_pool_grad %a, %b kernel [3, 3, 1] strides [2, 2, 1] padLow "
                        "[1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] : "
-                       "tensor<64x1x32x32x64xf32>, tensor<64x1x16x16x64xf32> -> "
+                       "tensor<64x1x16x16x64xi8>, tensor<64x1x16x16x64xf32> -> "
                        "tensor<64x1x32x32x64xf32>",
-                       {{"64x1x32x32x64xf32"}, {"64x1x16x16x64xf32"}}};
+                       {{"64x1x16x16x64xi8"}, {"64x1x16x16x64xf32"}}};
   const OpCase sum = {"%e = nn.exp %a : tensor<64x49x2048xf32> %s = nn.reduce sum %e [1] : "
                       "tensor<64x49x2048xf32> -> tensor<64x2048xf32> "
                       "nn.neg %s : tensor<64x2048xf32>",

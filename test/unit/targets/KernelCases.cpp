@@ -12,7 +12,7 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.arg_reduce min %a dim 0 {selectLast} : tensor<9x3xi32> -> tensor<3xi32>", {{"9x3xi32", -2, 2}}},
     {"nn.arg_reduce max %a dim 0 : tensor<9x3xui8> -> tensor<3xi64>", {{"9x3xui8", 0, 255}}},
     {"nn.random_uniform %a, %b, %c {ordinal = 3 : i64} : tensor<4x9xi64> -> tensor<4x9xf64>", {{"i64", 0, 1000}, {"i64", 0, 9}, {"4x9xi64", 0, 5000000000}}},
-    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x5x5xf64"}, {"2x3x2x4xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x2x4xi8>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x2x4xi8", -1, 5}, {"2x3x2x4xf64"}}},
     {"nn.is_nan %a : tensor<5xf64> -> tensor<5xi1>", {{"5xf64"}}},
     {"%z = nn.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64> %q = nn.div %a, %z : tensor<3xf64> nn.is_inf %q : tensor<3xf64> -> tensor<3xi1>", {{"3xf64"}}},
     // Products and convolutions by tiles, with remainders, in all orders of their dimensions, and what is joined to them.
@@ -506,17 +506,17 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"%x = nn.exp %a : tensor<2x5x9x11xf64> %w = nn.neg %b : tensor<9x5x1x1xf64> nn.conv %x, %w strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x1x1xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x1x1xf64"}}},
     {"%y = nn.exp %b : tensor<2x9x9x11xf64> nn.conv_weight_grad %a, %y strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<2x9x9x11xf64> -> tensor<9x5x1x1xf64>", {{"2x5x9x11xf64"}, {"2x9x9x11xf64"}}},
     // Windows that tile the input, overlap, leave elements out, reach over the border.
-    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x36xf64>, tensor<2x3x4x18xf64> -> tensor<2x3x8x36xf64>", {{"2x3x8x36xf64"}, {"2x3x4x18xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x14xf32>, tensor<2x3x4x7xf32> -> tensor<2x3x8x14xf32>", {{"2x3x8x14xf32"}, {"2x3x4x7xf32"}}},
-    {"nn.max_pool_grad %a, %b kernel [5, 6] strides [5, 6] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x10x12xf64>, tensor<2x3x2x2xf64> -> tensor<2x3x10x12xf64>", {{"2x3x10x12xf64"}, {"2x3x2x2xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x7x9xf64>, tensor<2x3x3x3xf64> -> tensor<2x3x7x9xf64>", {{"2x3x7x9xf64", 0, 3}, {"2x3x3x3xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x9x37xf64>, tensor<2x2x5x19xf64> -> tensor<2x2x9x37xf64>", {{"2x2x9x37xf64"}, {"2x2x5x19xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [3, 3] padLow [1, 0] padHigh [0, 2] dilations [1, 1] : tensor<1x2x11x12xf64>, tensor<1x2x4x5xf64> -> tensor<1x2x11x12xf64>", {{"1x2x11x12xf64"}, {"1x2x4x5xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [3, 2] padLow [2, 1] padHigh [1, 3] dilations [1, 1] : tensor<2x2x9x10xf64>, tensor<2x2x4x7xf64> -> tensor<2x2x9x10xf64>", {{"2x2x9x10xf64"}, {"2x2x4x7xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [5, 5] strides [1, 1] padLow [2, 2] padHigh [2, 2] dilations [1, 1] : tensor<1x2x12x13xf64>, tensor<1x2x12x13xf64> -> tensor<1x2x12x13xf64>", {{"1x2x12x13xf64"}, {"1x2x12x13xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [2] strides [4] padLow [0] padHigh [0] dilations [3] : tensor<2x3x21xf64>, tensor<2x3x5xf64> -> tensor<2x3x21xf64>", {{"2x3x21xf64"}, {"2x3x5xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [2, 2, 2] strides [2, 1, 2] padLow [0, 1, 0] padHigh [0, 1, 0] dilations [1, 1, 1] : tensor<1x1x4x5x6xf64>, tensor<1x1x2x6x3xf64> -> tensor<1x1x4x5x6xf64>", {{"1x1x4x5x6xf64"}, {"1x1x2x6x3xf64"}}},
-    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 4] padLow [1, 3] padHigh [1, 2] dilations [1, 1] : tensor<1x2x6x3xf64>, tensor<1x2x3x2xf64> -> tensor<1x2x6x3xf64>", {{"1x2x6x3xf64"}, {"1x2x3x2xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x4x18xi8>, tensor<2x3x4x18xf64> -> tensor<2x3x8x36xf64>", {{"2x3x4x18xi8", -1, 3}, {"2x3x4x18xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x4x7xi8>, tensor<2x3x4x7xf32> -> tensor<2x3x8x14xf32>", {{"2x3x4x7xi8", -1, 3}, {"2x3x4x7xf32"}}},
+    {"nn.max_pool_grad %a, %b kernel [5, 6] strides [5, 6] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x2x2xi8>, tensor<2x3x2x2xf64> -> tensor<2x3x10x12xf64>", {{"2x3x2x2xi8", -1, 29}, {"2x3x2x2xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x3x3xi8>, tensor<2x3x3x3xf64> -> tensor<2x3x7x9xf64>", {{"2x3x3x3xi8", -1, 5}, {"2x3x3x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x5x19xi8>, tensor<2x2x5x19xf64> -> tensor<2x2x9x37xf64>", {{"2x2x5x19xi8", -1, 8}, {"2x2x5x19xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [3, 3] padLow [1, 0] padHigh [0, 2] dilations [1, 1] : tensor<1x2x4x5xi8>, tensor<1x2x4x5xf64> -> tensor<1x2x11x12xf64>", {{"1x2x4x5xi8", -1, 3}, {"1x2x4x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [3, 2] padLow [2, 1] padHigh [1, 3] dilations [1, 1] : tensor<2x2x4x7xi8>, tensor<2x2x4x7xf64> -> tensor<2x2x9x10xf64>", {{"2x2x4x7xi8", -1, 5}, {"2x2x4x7xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [5, 5] strides [1, 1] padLow [2, 2] padHigh [2, 2] dilations [1, 1] : tensor<1x2x12x13xi8>, tensor<1x2x12x13xf64> -> tensor<1x2x12x13xf64>", {{"1x2x12x13xi8", -1, 24}, {"1x2x12x13xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2] strides [4] padLow [0] padHigh [0] dilations [3] : tensor<2x3x5xi8>, tensor<2x3x5xf64> -> tensor<2x3x21xf64>", {{"2x3x5xi8", -1, 1}, {"2x3x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2, 2] strides [2, 1, 2] padLow [0, 1, 0] padHigh [0, 1, 0] dilations [1, 1, 1] : tensor<1x1x2x6x3xi8>, tensor<1x1x2x6x3xf64> -> tensor<1x1x4x5x6xf64>", {{"1x1x2x6x3xi8", -1, 7}, {"1x1x2x6x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 4] padLow [1, 3] padHigh [1, 2] dilations [1, 1] : tensor<1x2x3x2xi8>, tensor<1x2x3x2xf64> -> tensor<1x2x6x3xf64>", {{"1x2x3x2xi8", -1, 8}, {"1x2x3x2xf64"}}},
     // 16-bit floats: computed in f32, rounded after each op.
     {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
     {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},
@@ -805,9 +805,9 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {R"(nn.max_pool %a kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] : tensor<4x1x15x17x256xf64> ->
         tensor<4x1x8x9x256xf64>)", {{"4x1x15x17x256xf64"}}},
     {R"(nn.max_pool_grad %a, %b kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] :
-        tensor<2x1x15x17x256xf64>, tensor<2x1x8x9x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x15x17x256xf64", 0, 3}, {"2x1x8x9x256xf64"}}},
+        tensor<2x1x8x9x256xi8>, tensor<2x1x8x9x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x8x9x256xi8", -1, 8}, {"2x1x8x9x256xf64"}}},
     {R"(nn.max_pool_grad %a, %b kernel [5, 4, 1] strides [3, 1, 1] padLow [2, 1, 0] padHigh [1, 2, 0] dilations [1, 2, 1] :
-        tensor<2x1x15x17x256xf64>, tensor<2x1x5x14x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x15x17x256xf64", 0, 3}, {"2x1x5x14x256xf64"}}},
+        tensor<2x1x5x14x256xi8>, tensor<2x1x5x14x256xf64> -> tensor<2x1x15x17x256xf64>)", {{"2x1x5x14x256xi8", -1, 19}, {"2x1x5x14x256xf64"}}},
     {R"(nn.sum_pool_grad %a kernel [3, 2, 1] strides [2, 1, 1] padLow [1, 0, 0] padHigh [1, 1, 0] dilations [1, 2, 1] : tensor<2x1x8x16x256xf64> ->
         tensor<2x1x15x17x256xf64>)", {{"2x1x8x16x256xf64"}}},
     {R"(%s = nn.reduce sum %a [1] : tensor<16x49x4096xf64> -> tensor<16x4096xf64> %m = nn.reduce max %a [1] : tensor<16x49x4096xf64> ->
@@ -851,6 +851,25 @@ static const std::vector<dpc::test::OpCase> kernels = {
      {{"8192x64xf64"}, {"64xf64"}}},
     // A square transposition of one box.
     {"%t = nn.transpose %a [1, 0] : tensor<16x16xf64> -> tensor<16x16xf64> nn.mul %t, %b : tensor<16x16xf64>", {{"16x16xf64"}, {"16x16xf64"}}},
+    // Taps of windows that tile the input, overlap, leave elements out, reach over the border; taps of unsigned integers, and numbers of taps
+    // that need 16 bits.
+    {"nn.max_pool_taps %a kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64> -> tensor<2x3x2x4xi8>", {{"2x3x5x5xf64"}}},
+    {"nn.max_pool_taps %a kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x36xf64> -> tensor<2x3x4x18xi8>", {{"2x3x8x36xf64"}}},
+    {"nn.max_pool_taps %a kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x14xf32> -> tensor<2x3x4x7xi8>", {{"2x3x8x14xf32"}}},
+    {"nn.max_pool_taps %a kernel [5, 6] strides [5, 6] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x10x12xf64> -> tensor<2x3x2x2xi8>", {{"2x3x10x12xf64"}}},
+    {"nn.max_pool_taps %a kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x7x9xf64> -> tensor<2x3x3x3xi8>", {{"2x3x7x9xf64", 0, 3}}},
+    {"nn.max_pool_taps %a kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x9x37xf64> -> tensor<2x2x5x19xi8>", {{"2x2x9x37xf64"}}},
+    {"nn.max_pool_taps %a kernel [2, 2] strides [3, 3] padLow [1, 0] padHigh [0, 2] dilations [1, 1] : tensor<1x2x11x12xf64> -> tensor<1x2x4x5xi8>", {{"1x2x11x12xf64"}}},
+    {"nn.max_pool_taps %a kernel [3, 2] strides [3, 2] padLow [2, 1] padHigh [1, 3] dilations [1, 1] : tensor<2x2x9x10xf64> -> tensor<2x2x4x7xi8>", {{"2x2x9x10xf64"}}},
+    {"nn.max_pool_taps %a kernel [5, 5] strides [1, 1] padLow [2, 2] padHigh [2, 2] dilations [1, 1] : tensor<1x2x12x13xf64> -> tensor<1x2x12x13xi8>", {{"1x2x12x13xf64"}}},
+    {"nn.max_pool_taps %a kernel [2] strides [4] padLow [0] padHigh [0] dilations [3] : tensor<2x3x21xf64> -> tensor<2x3x5xi8>", {{"2x3x21xf64"}}},
+    {"nn.max_pool_taps %a kernel [2, 2, 2] strides [2, 1, 2] padLow [0, 1, 0] padHigh [0, 1, 0] dilations [1, 1, 1] : tensor<1x1x4x5x6xf64> -> tensor<1x1x2x6x3xi8>", {{"1x1x4x5x6xf64"}}},
+    {"nn.max_pool_taps %a kernel [3, 3] strides [2, 4] padLow [1, 3] padHigh [1, 2] dilations [1, 1] : tensor<1x2x6x3xf64> -> tensor<1x2x3x2xi8>", {{"1x2x6x3xf64"}}},
+    {"nn.max_pool_taps %a kernel [3, 3, 1] strides [2, 2, 1] padLow [1, 1, 0] padHigh [1, 1, 0] dilations [1, 1, 1] : tensor<2x1x15x17x256xf64> -> tensor<2x1x8x9x256xi8>", {{"2x1x15x17x256xf64", 0, 3}}},
+    {"nn.max_pool_taps %a kernel [5, 4, 1] strides [3, 1, 1] padLow [2, 1, 0] padHigh [1, 2, 0] dilations [1, 2, 1] : tensor<2x1x15x17x256xf64> -> tensor<2x1x5x14x256xi8>", {{"2x1x15x17x256xf64", 0, 3}}},
+    {"nn.max_pool_taps %a kernel [2, 3] strides [1, 2] padLow [1, 0] padHigh [0, 1] dilations [1, 1] : tensor<2x3x6x9xui8> -> tensor<2x3x6x4xi8>", {{"2x3x6x9xui8", 250, 255}}},
+    {"nn.max_pool_taps %a kernel [12, 12] strides [3, 4] padLow [5, 0] padHigh [2, 4] dilations [1, 1] : tensor<2x2x15x20xf64> -> tensor<2x2x4x4xi16>", {{"2x2x15x20xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [12, 12] strides [3, 4] padLow [5, 0] padHigh [2, 4] dilations [1, 1] : tensor<2x2x4x4xi16>, tensor<2x2x4x4xf64> -> tensor<2x2x15x20xf64>", {{"2x2x4x4xi16", -1, 143}, {"2x2x4x4xf64"}}},
 };
 // clang-format on
 

@@ -108,18 +108,21 @@ inline std::string listText(llvm::StringRef name, const Extents &values) {
 }
 
 /// A function of `op` on tensors of the given shapes.
+/// The element types of the operands and of the result; all are equal if there is only one.
+using Elements = std::vector<std::string>;
+
 inline std::string functionText(llvm::StringRef op, const std::vector<Extents> &operands,
                                 llvm::StringRef attributes, const Extents &result,
-                                llvm::StringRef element = "f64") {
+                                const Elements &elements = {"f64"}) {
   std::string parameters, values, types;
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string value = (i ? ", %" : "%") + std::to_string(i);
-    std::string type = typeText(operands[i], element);
+    std::string type = typeText(operands[i], elements.size() > 1 ? elements[i] : elements[0]);
     parameters += value + ": " + type;
     values += value;
     types += (i ? ", " : "") + type;
   }
-  std::string to = typeText(result, element);
+  std::string to = typeText(result, elements.back());
   return "func.func @f(" + parameters + ") -> " + to + " {\n %r = " + op.str() + " " + values +
          attributes.str() + " : " + types + " -> " + to + "\n return %r : " + to + "\n}\n";
 }
@@ -139,8 +142,8 @@ inline std::string convolutionText(llvm::StringRef op, const Extents &first, con
 
 inline std::string poolingText(llvm::StringRef op, const std::vector<Extents> &operands,
                                const Geometry &g, const Extents &result,
-                               llvm::StringRef element = "f64") {
-  return functionText(op, operands, listText("kernel", g.kernel) + windowText(g), result, element);
+                               const Elements &elements = {"f64"}) {
+  return functionText(op, operands, listText("kernel", g.kernel) + windowText(g), result, elements);
 }
 
 /// Visits every product x[xi] * w[wi] that y[yi] sums, from the definition.

@@ -111,22 +111,30 @@ TEST(MaxPool, Gradient) {
   }
 }
 
-// Integers have ties: of equal elements the first of the window gets the
-// gradient, as in torch.nn.functional.max_pool2d.
-TEST(MaxPoolGrad, GoesToTheFirstOfEqualElements) {
+// Integers have ties: nn.max_pool_taps chooses the first of equal elements, as
+// torch.nn.functional.max_pool2d does. nn.max_pool_grad adds gradients at the taps, and nothing at
+// taps of the padding.
+TEST(MaxPoolTaps, ChoosesTheFirstOfEqualElements) {
   for (const Geometry &convolution : geometries) {
     SCOPED_TRACE(convolution.name);
     Geometry g = pooling(convolution);
-    Outcome run(poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x(), "i32"), -2, 3);
-    std::vector<int64_t> place(run.in[1].size(), -1), expected(run.out.size());
-    forEachTerm(g, [&](int64_t x, int64_t, int64_t y) {
-      if (place[y] < 0 || run.in[0].ints[x] > run.in[0].ints[place[y]])
+    Outcome taps(poolingText("nn.max_pool_taps", {g.x()}, g, g.y(), {"i32", "i8"}), -2, 3);
+    Outcome grad(poolingText("nn.max_pool_grad", {g.y(), g.y()}, g, g.x(), {"i8", "i32", "i32"}),
+                 -2, 3);
+    std::vector<int64_t> place(taps.out.size(), -1), first(taps.out.size(), -1),
+        expected(grad.out.size());
+    const int64_t count = rowMajorStrides(g.w())[1];
+    forEachTerm(g, [&](int64_t x, int64_t w, int64_t y) {
+      const int64_t tap = w % count;
+      if (place[y] < 0 || taps.in[0].ints[x] > taps.in[0].ints[place[y]]) {
         place[y] = x;
+        first[y] = tap;
+      }
+      if (grad.in[0].ints[y] == tap)
+        expected[x] += grad.in[1].ints[y];
     });
-    for (size_t y = 0; y < place.size(); ++y)
-      if (place[y] >= 0)
-        expected[place[y]] += run.in[1].ints[y];
-    EXPECT_EQ(run.out.ints, expected);
+    EXPECT_EQ(taps.out.ints, first);
+    EXPECT_EQ(grad.out.ints, expected);
   }
 }
 
@@ -135,8 +143,10 @@ TEST(MaxPool, NotANumberWins) {
                        "(tensor<1x1x3xf64>, tensor<1x1x4xf64>) {\n"
                        "%y = nn.max_pool %x kernel [2] strides [1] padLow [0] padHigh [0] "
                        "dilations [1] : tensor<1x1x4xf64> -> tensor<1x1x3xf64>\n"
-                       "%d = nn.max_pool_grad %x, %g kernel [2] strides [1] padLow [0] padHigh "
-                       "[0] dilations [1] : tensor<1x1x4xf64>, tensor<1x1x3xf64> -> "
+                       "%t = nn.max_pool_taps %x kernel [2] strides [1] padLow [0] padHigh [0] "
+                       "dilations [1] : tensor<1x1x4xf64> -> tensor<1x1x3xi8>\n"
+                       "%d = nn.max_pool_grad %t, %g kernel [2] strides [1] padLow [0] padHigh "
+                       "[0] dilations [1] : tensor<1x1x3xi8>, tensor<1x1x3xf64> -> "
                        "tensor<1x1x4xf64>\n"
                        "return %y, %d : tensor<1x1x3xf64>, tensor<1x1x4xf64>\n}");
   func::FuncOp function = machine.getFunction();
@@ -161,7 +171,7 @@ TEST(MaxPool, Integers) {
                            Case{"ui8", {255, 1}, {0, 255, 1}}, Case{"ui64", {-1, 1}, {0, -1, 1}}}) {
     SCOPED_TRACE(test.element);
     Geometry g{"", {2}, {1}, {1}, {1}, {0}, {1}, 1};
-    StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), test.element));
+    StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), {test.element}));
     func::FuncOp function = machine.getFunction();
     ASSERT_TRUE(function);
     std::vector<HostTensor> in = machine.randomArguments(function, 1);
@@ -169,7 +179,7 @@ TEST(MaxPool, Integers) {
     EXPECT_EQ(machine.run(function, in)[0].ints, test.out);
   }
   Geometry g{"", {2}, {2}, {1}, {0}, {0}, {1}, 1};
-  StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), "ui64"));
+  StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), {"ui64"}));
   std::vector<HostTensor> in = machine.randomArguments(machine.getFunction(), 1);
   in[0].ints = {1, -1};
   EXPECT_EQ(machine.run(machine.getFunction(), in)[0].ints[0], -1);
@@ -236,7 +246,11 @@ TEST(SpatialSharding, PartsOfPoolingsGiveTheWhole) {
     Geometry g = pooling(convolution);
     int cuts = (g.batch > 1) + (g.groups > 1);
     EXPECT_EQ(expectShardable(poolingText("nn.max_pool", {g.x()}, g, g.y())), cuts);
-    EXPECT_EQ(expectShardable(poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x())), cuts);
+    EXPECT_EQ(expectShardable(poolingText("nn.max_pool_taps", {g.x()}, g, g.y(), {"f64", "i8"})),
+              cuts);
+    EXPECT_EQ(expectShardable(
+                  poolingText("nn.max_pool_grad", {g.y(), g.y()}, g, g.x(), {"i8", "f64", "f64"})),
+              cuts);
     EXPECT_EQ(expectShardable(poolingText("nn.sum_pool", {g.x()}, g, g.y())), cuts);
     EXPECT_EQ(expectShardable(poolingText("nn.sum_pool_grad", {g.y()}, g, g.x())), cuts);
   }

@@ -203,6 +203,22 @@ TEST_F(LaunchPlanTest, TermsOfOddPlanesAreSingle) {
   EXPECT_EQ(termsOf("7x14"), 2);
 }
 
+// Terms that are computed from windows along the innermost dimension are single: their loads would
+// be far apart in a warp.
+TEST_F(LaunchPlanTest, TermsOfWindowsAreSingle) {
+  auto termsOf = [&](const std::string &kernel, const std::string &pad) {
+    const std::string planes = "tensor<64x2048x14x14xf32>";
+    read("64x2048x14x14",
+         "%p = nn.sum_pool %a kernel " + kernel + " strides [1, 1] padLow " + pad + " padHigh " +
+             pad + " dilations [1, 1] : " + planes + " -> " + planes +
+             " %r = nn.reduce sum %p [0, 2, 3] : " + planes + " -> tensor<2048xf32>",
+         "2048x");
+    return plan.launches[0].getPieces(0).terms;
+  };
+  EXPECT_EQ(termsOf("[1, 3]", "[0, 1]"), 1);
+  EXPECT_EQ(termsOf("[3, 1]", "[1, 0]"), 4);
+}
+
 TEST_F(LaunchPlanTest, NumbersPerColumnAreReadOnceForSeveralRows) {
   auto readScaled = [&](const std::string &rows) {
     const std::string type = "tensor<" + rows + "x64xf32>";
