@@ -42,9 +42,28 @@ static std::string versionOf(StringRef assembler) {
   return readFile(log).value_or("");
 }
 
-static std::string firstLine(StringRef text) { return text.ltrim().split('\n').first.str(); }
+/// The first line of the log `text` that is no information about resources.
+static std::string firstMessage(StringRef text) {
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    if (!line.trim().empty() && !line.starts_with("ptxas info"))
+      return line.trim().str();
+    text = rest;
+  }
+  return "";
+}
 
-static void run(Job &job, StringRef assembler) {
+namespace {
+/// What a run of the assembler made: machine code, or an error. The log has the resources of each
+/// kernel.
+struct Assembled {
+  std::string code, log, error;
+};
+} // namespace
+
+/// Assembles `ptx` for `processor`.
+static Assembled assembleText(StringRef ptx, StringRef processor, StringRef assembler) {
+  Assembled made;
   SmallString<128> source, code, log;
   auto remove = llvm::make_scope_exit([&] {
     for (const SmallString<128> &file : {source, code, log})
@@ -58,7 +77,7 @@ static void run(Job &job, StringRef assembler) {
     error = llvm::sys::fs::createTemporaryFile("dpc-kernel", "log", log);
   if (!error) {
     llvm::raw_fd_ostream stream(source, error);
-    stream << job.object->object;
+    stream << ptx;
     stream.close();
     if (stream.has_error()) {
       error = stream.error();
@@ -66,19 +85,78 @@ static void run(Job &job, StringRef assembler) {
     }
   }
   if (error) {
-    job.error = "temporary file: " + error.message();
-    return;
+    made.error = "temporary file: " + error.message();
+    return made;
   }
-  const int status = runChild({assembler.str(), ("-arch=" + job.processor).str(), "-o",
-                               code.str().str(), source.str().str()},
+  const int status = runChild({assembler.str(), ("-arch=" + processor).str(), "-o",
+                               code.str().str(), source.str().str(), "-v"},
                               log.str().str());
-  std::optional<std::string> made = readFile(code);
-  if (status != 0 || !made || made->empty()) {
-    std::string said = firstLine(readFile(log).value_or(""));
-    job.error = !said.empty() ? said : status < 0 ? "it was killed" : "it made nothing";
-    return;
+  made.log = readFile(log).value_or("");
+  made.code = readFile(code).value_or("");
+  if (status != 0 || made.code.empty()) {
+    std::string said = firstMessage(made.log);
+    made.error = !said.empty() ? said : status < 0 ? "it was killed" : "it made nothing";
   }
-  job.code = std::move(*made);
+  return made;
+}
+
+/// The bytes that each kernel spills, by its name, according to the assembler's log.
+static llvm::StringMap<int64_t> spillsOf(StringRef log) {
+  llvm::StringMap<int64_t> spills;
+  StringRef kernel;
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (auto [before, name] = line.split("Function properties for "); !name.empty())
+      kernel = name.trim();
+    int64_t bytes = 0;
+    StringRef stores = line.split(" bytes spill stores").first;
+    if (stores != line && !stores.rsplit(' ').second.getAsInteger(10, bytes) && bytes > 0)
+      spills[kernel] += bytes;
+  }
+  return spills;
+}
+
+static int64_t totalOf(const llvm::StringMap<int64_t> &spills) {
+  int64_t total = 0;
+  for (const auto &entry : spills)
+    total += entry.second;
+  return total;
+}
+
+/// Lets the kernels in `ptx` whose names `spills` has use all registers of a block that is alone on
+/// a multiprocessor.
+static std::string withoutOccupancy(StringRef ptx, const llvm::StringMap<int64_t> &spills) {
+  std::string relaxed;
+  bool isSpilling = false;
+  while (!ptx.empty()) {
+    auto [line, rest] = ptx.split('\n');
+    if (auto [before, entry] = line.split(".entry "); !entry.empty())
+      isSpilling = spills.contains(entry.take_until([](char c) { return c == '('; }).trim());
+    relaxed += (line + "\n").str();
+    if (isSpilling && line.starts_with(".maxntid") && !rest.starts_with(".minnctapersm"))
+      relaxed += ".minnctapersm 1\n";
+    ptx = rest;
+  }
+  return relaxed;
+}
+
+/// Assembles one kernel. To have more threads on a multiprocessor, the assembler may choose fewer
+/// registers than a kernel needs, and spill. Such a kernel is assembled again without this aim.
+static void run(Job &job, StringRef assembler) {
+  const std::string &ptx = job.object->object;
+  Assembled made = assembleText(ptx, job.processor, assembler);
+  job.error = made.error;
+  job.code = std::move(made.code);
+  const llvm::StringMap<int64_t> spills = spillsOf(made.log);
+  if (!job.error.empty() || spills.empty())
+    return;
+  const std::string relaxed = withoutOccupancy(ptx, spills);
+  if (relaxed == ptx)
+    return;
+  Assembled other = assembleText(relaxed, job.processor, assembler);
+  if (other.error.empty() && totalOf(spillsOf(other.log)) < totalOf(spills))
+    job.code = std::move(other.code);
 }
 
 LogicalResult dpc::assemble(ModuleOp kernels, std::vector<KernelObject> &objects,

@@ -9,7 +9,8 @@ namespace dpc {
 /// with NVIDIA's assembler (ptxas), whose path is `assembler`. Adds the machine
 /// code to the objects. Uses as many threads as the MLIRContext of `kernels` has.
 /// If `cache` is not null, takes machine code from the cache and adds new code to
-/// it. If the assembler fails, its message becomes an error on the kernel.
+/// it. If the assembler fails, its message becomes an error on the kernel. A kernel that spills
+/// registers is assembled again with more of them.
 mlir::LogicalResult assemble(mlir::ModuleOp kernels, std::vector<KernelObject> &objects,
                              llvm::StringRef assembler, llvm::ArrayRef<std::string> processors,
                              const ObjectCache *cache);

@@ -306,9 +306,36 @@ def check_machine_code(runner, case):
     return f'{found["sm_90"]} kernels'
 
 
+def check_spills(runner, case):
+    """A kernel that spills registers is assembled again with more of them, and the code that spills less is taken. A kernel that has
+    so many from the start is assembled once."""
+    def assemble(name, relaxed):
+        """How often each number of spilled bytes is in a program, if `relaxed` bytes are spilled with more registers."""
+        fake = fake_ptxas(runner, name, f"""
+kernel=$(sed -n 's/.*\\.entry \\([^(]*\\)(.*/\\1/p' "$4" | head -1)
+bytes=4
+if [ -e "$0.$kernel" ] && grep -q '^[.]minnctapersm 1$' "$4"; then bytes={relaxed}; fi
+touch "$0.$kernel"
+echo "ptxas info    : Function properties for $kernel" >&2
+echo "    8 bytes stack frame, $bytes bytes spill stores, $bytes bytes spill loads" >&2
+printf "\\177ELF spills $bytes bytes" > "$3"
+""")
+        out = os.path.join(runner.folder, f'{case}.{name}')
+        runner.tool('dpc-compile', os.path.join(interp.MODELS, case, 'model.onnx'), '-o', out, *interp.CASES[case][0],
+                    '--target=cuda', '--cuda-arch=sm_90', '--cache=off', '--ptxas=' + fake)
+        with open(out, 'rb') as program:
+            content = program.read()
+        return [content.count(f'spills {bytes} bytes'.encode()) for bytes in (0, 4, 8)]
+    none, better, worse = assemble('none', 4), assemble('better', 0), assemble('worse', 8)
+    if none[0] or none[2] or sum(better) != none[1] or not better[0] > better[1] or worse != none:
+        raise interp.Failed(f'kernels that spill 0, 4 and 8 bytes: {none}, {better}, {worse}')
+    return f'{none[1]} kernels'
+
+
 def check_assembler_fails(runner, case):
     """What the assembler says is told, with the ONNX node of the kernel."""
-    fake = fake_ptxas(runner, 'broken', 'echo "ptxas fatal   : out of registers" >&2\nexit 255\n')
+    fake = fake_ptxas(runner, 'broken', 'echo "ptxas info    : 0 bytes gmem" >&2\n'
+                      'echo "ptxas fatal   : out of registers" >&2\nexit 255\n')
     out = os.path.join(runner.folder, f'{case}.none')
     run = subprocess.run([os.path.join(runner.tools, 'dpc-compile'), os.path.join(interp.MODELS, case, 'model.onnx'),
                           '-o', out, *interp.CASES[case][0], '--target=cuda', '--cache=off', '--ptxas=' + fake],
@@ -334,4 +361,5 @@ def tests(runner):
         yield f'kernels of {model} {precision}', judge_kernels, (model, precision, rows)
     yield 'no host code of kernels', check_code, ('mlp',)
     yield 'machine code', check_machine_code, ('mlp',)
+    yield 'spills of registers', check_spills, ('mlp',)
     yield 'the assembler fails', check_assembler_fails, ('mlp',)
