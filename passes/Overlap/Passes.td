@@ -33,6 +33,32 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
   }];
 }
 
+def FreeOperands : Pass<"dpc-free-operands", "mlir::func::FuncOp"> {
+  let summary = "Runs kernels that shrink tensors as soon as nothing else needs these tensors";
+  let description = [{
+    The backward pass lists ops that depend on the forward pass alone, e.g. those that find the
+    largest elements of the windows of a pooling. At their position in the program, the
+    tensors that they read would be kept until then. If the tensors whose last reader is a
+    kernel have more bytes than the results of this kernel, the pass moves the kernel to
+    directly after the op that computes the last of its operands, and after the other
+    readers of these tensors. The views that the kernel reads move with it.
+
+    Needs: kernels formed. Keeps: values, every op.
+
+    ```mlir sketch
+    %x = nn.kernel (...) { ... } -> tensor<64x256xf32>
+    %y = nn.kernel (%x : tensor<64x256xf32>) { ... } -> tensor<64x16xf32>
+    ... // the rest of the forward pass
+    %t = nn.kernel (%x : tensor<64x256xf32>) { ... } -> tensor<64x16xi8>
+    // becomes
+    %x = nn.kernel (...) { ... } -> tensor<64x256xf32>
+    %y = nn.kernel (%x : tensor<64x256xf32>) { ... } -> tensor<64x16xf32>
+    %t = nn.kernel (%x : tensor<64x256xf32>) { ... } -> tensor<64x16xi8>
+    ...
+    ```
+  }];
+}
+
 def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let summary = "Moves the last microbatch out of its loop, so that it overlaps with all-reduces";
   let description = [{

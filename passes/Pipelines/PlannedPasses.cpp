@@ -145,6 +145,9 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   manager.addNestedPass<func::FuncOp>(
       createFormKernels(kernelOptions<FormKernelsOptions>(plan.kernels)));
 
+  // Free operands before the order of collectives is chosen, which depends on that of kernels.
+  manager.addNestedPass<func::FuncOp>(createFreeOperands());
+
   // Form buckets and order the ops after kernels are formed, because a bucket joins results of
   // kernels, and the order depends on the times of kernels.
   BucketCollectivesOptions buckets;

@@ -1,0 +1,109 @@
+// Moves kernels that are the last readers of large tensors to where these tensors could be freed.
+
+#include "passes/Overlap/Passes.h"
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/IR/Fusion.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FREEOPERANDS
+#include "passes/Overlap/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+/// The later of two ops of a block; null comes before every op.
+static Operation *later(Operation *a, Operation *b) {
+  return !a || (b && a->isBeforeInBlock(b)) ? b : a;
+}
+
+namespace {
+
+/// The position to which a kernel can move.
+class EarlyPlace {
+public:
+  explicit EarlyPlace(nn::KernelOp kernel) : kernel(kernel), block(*kernel->getBlock()) {
+    llvm::SetVector<Value> roots;
+    for (Value operand : kernel->getOperands())
+      roots.insert(rootOf(operand));
+    for (Value root : roots) {
+      Operation *maker = root.getDefiningOp();
+      if (!maker || maker->getBlock() != &block)
+        continue;
+      place = later(place, maker);
+      Operation *last = maker;
+      if (getFusionKind(maker) != FusionKind::repeated && findLastReader(root, last)) {
+        freedBytes += tensorBytes(root.getType());
+        lastReader = later(lastReader, last);
+      }
+    }
+    for (Type type : kernel->getResultTypes())
+      freedBytes -= tensorBytes(type);
+  }
+
+  /// Moves the kernel, and the views that it reads, if fewer bytes are live then.
+  void move() {
+    place = later(place, lastReader);
+    if (freedBytes <= 0 || !place || place->getNextNode() == kernel)
+      return;
+    kernel->moveAfter(place);
+    for (Operation *view : views) // the view that the kernel reads comes before what it views
+      if (place->isBeforeInBlock(view))
+        view->moveAfter(place);
+  }
+
+private:
+  /// The value whose memory `value` has, and which is no view of another one.
+  Value rootOf(Value value) {
+    Operation *maker = value.getDefiningOp();
+    while (maker && maker->getBlock() == &block && isView(maker)) {
+      views.insert(maker);
+      value = maker->getOperand(0);
+      maker = value.getDefiningOp();
+    }
+    return value;
+  }
+
+  /// Lets `last` be the last other op that reads the memory of `value`. Returns false if such an op
+  /// comes after the kernel.
+  bool findLastReader(Value value, Operation *&last) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isView(user))
+        return llvm::all_of(user->getResults(),
+                            [&](Value view) { return findLastReader(view, last); });
+      Operation *reader = block.findAncestorOpInBlock(*user);
+      if (reader == kernel)
+        return true;
+      last = later(last, reader);
+      return reader->isBeforeInBlock(kernel);
+    });
+  }
+
+  nn::KernelOp kernel;
+  Block &block;
+  llvm::SetVector<Operation *> views;
+  /// The last of the ops that compute operands.
+  Operation *place = nullptr;
+  /// The last of the other ops that read operands whose last reader is the kernel.
+  Operation *lastReader = nullptr;
+  /// The bytes of these operands minus those of the results.
+  int64_t freedBytes = 0;
+};
+
+struct FreeOperandsPass : dpc::impl::FreeOperandsBase<FreeOperandsPass> {
+  void runOnOperation() override {
+    SmallVector<nn::KernelOp> kernels;
+    getOperation().walk([&](nn::KernelOp kernel) { kernels.push_back(kernel); });
+    for (nn::KernelOp kernel : kernels)
+      EarlyPlace(kernel).move();
+  }
+};
+
+} // namespace

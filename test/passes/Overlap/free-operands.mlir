@@ -1,0 +1,84 @@
+// RUN: dpc-opt %s --split-input-file --dpc-free-operands | FileCheck %s
+
+// %t is the last reader of %x, which is larger: it runs after the other reader, with its view.
+// CHECK-LABEL: @shrinks
+// CHECK: %[[X:.*]] = nn.kernel(%arg0
+// CHECK: %[[Y:.*]] = nn.kernel(%[[X]]
+// CHECK: %[[V:.*]] = nn.reshape %[[X]]
+// CHECK: %[[T:.*]] = nn.kernel(%[[V]]
+// CHECK: %[[Z:.*]] = nn.kernel(%[[Y]]
+// CHECK: nn.kernel(%[[T]], %[[Z]]
+func.func @shrinks(%a: tensor<8x64xf32>) -> tensor<8xf32> {
+  %x = nn.kernel(%a : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %y = nn.kernel(%x : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.reduce sum %p [1] : tensor<8x64xf32> -> tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %z = nn.kernel(%y : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.exp %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %v = nn.reshape %x : tensor<8x64xf32> -> tensor<8x8x8xf32>
+  %t = nn.kernel(%v : tensor<8x8x8xf32>) {
+  ^bb0(%p: tensor<8x8x8xf32>):
+    %0 = nn.reduce max %p [1, 2] : tensor<8x8x8xf32> -> tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %r = nn.kernel(%t, %z : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>, %q: tensor<8xf32>):
+    %0 = nn.mul %p, %q : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Kernels keep their positions if they free nothing: %t is as large as %x, %u is not the last reader
+// of %x, and %s reads an argument.
+// CHECK-LABEL: @stays
+// CHECK: %[[X:.*]] = nn.kernel(%arg0
+// CHECK: %[[Y:.*]] = nn.kernel(%[[X]]
+// CHECK: %[[Z:.*]] = nn.kernel(%[[Y]]
+// CHECK: %[[U:.*]] = nn.kernel(%[[X]]
+// CHECK: %[[T:.*]] = nn.kernel(%[[X]]
+// CHECK: %[[S:.*]] = nn.kernel(%arg0
+func.func @stays(%a: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8xf32>, tensor<8x64xf32>, tensor<8xf32>) {
+  %x = nn.kernel(%a : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %y = nn.kernel(%x : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %z = nn.kernel(%y : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %u = nn.kernel(%x : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.reduce sum %p [1] : tensor<8x64xf32> -> tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %t = nn.kernel(%x : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.neg %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %s = nn.kernel(%a : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.reduce max %p [1] : tensor<8x64xf32> -> tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  return %z, %u, %t, %s : tensor<8x64xf32>, tensor<8xf32>, tensor<8x64xf32>, tensor<8xf32>
+}
