@@ -34,8 +34,8 @@ public:
     for (Value operand : kernel->getOperands())
       roots.insert(rootOf(operand));
     for (Value root : roots) {
-      Operation *maker = root.getDefiningOp();
-      if (!maker || maker->getBlock() != &block)
+      Operation *maker = makerOf(root);
+      if (!maker)
         continue;
       place = later(place, maker);
       Operation *last = maker;
@@ -53,20 +53,30 @@ public:
     place = later(place, lastReader);
     if (freedBytes <= 0 || !place || place->getNextNode() == kernel)
       return;
-    kernel->moveAfter(place);
-    for (Operation *view : views) // the view that the kernel reads comes before what it views
+    SmallVector<Operation *> moved;
+    for (Operation *view : views)
       if (place->isBeforeInBlock(view))
-        view->moveAfter(place);
+        moved.push_back(view);
+    llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    kernel->moveAfter(place);
+    for (Operation *view : moved)
+      view->moveBefore(kernel);
   }
 
 private:
+  /// The op of this block that computes `value`; null if there is none.
+  Operation *makerOf(Value value) const {
+    Operation *maker = value.getDefiningOp();
+    return maker && maker->getBlock() == &block ? maker : nullptr;
+  }
+
   /// The value whose memory `value` has, and which is no view of another one.
   Value rootOf(Value value) {
-    Operation *maker = value.getDefiningOp();
-    while (maker && maker->getBlock() == &block && isView(maker)) {
-      views.insert(maker);
-      value = maker->getOperand(0);
-      maker = value.getDefiningOp();
+    for (Operation *view = makerOf(value); view && isView(view); view = makerOf(value)) {
+      views.insert(view);
+      value = view->getOperand(0);
+      for (Value other : llvm::drop_begin(view->getOperands())) // for which nn.after waits
+        place = later(place, makerOf(other));
     }
     return value;
   }
@@ -89,7 +99,7 @@ private:
   nn::KernelOp kernel;
   Block &block;
   llvm::SetVector<Operation *> views;
-  /// The last of the ops that compute operands.
+  /// The last of the ops that compute operands, or values for which these wait.
   Operation *place = nullptr;
   /// The last of the other ops that read operands whose last reader is the kernel.
   Operation *lastReader = nullptr;

@@ -82,3 +82,63 @@ func.func @stays(%a: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8xf32>, tens
   } -> tensor<8xf32>
   return %z, %u, %t, %s : tensor<8x64xf32>, tensor<8xf32>, tensor<8x64xf32>, tensor<8xf32>
 }
+
+// -----
+
+// The views of %x move in their order, also those that two operands share. A view that waits for a
+// value (nn.after) stays after it.
+// CHECK-LABEL: @views
+// CHECK: %[[X:.*]] = nn.kernel(%arg0
+// CHECK-NEXT: ^bb0
+// CHECK: %[[V:.*]] = nn.reshape %[[X]] : tensor<8x64xf32> -> tensor<8x8x8xf32>
+// CHECK-NEXT: %[[W:.*]] = nn.reshape %[[V]] : tensor<8x8x8xf32> -> tensor<64x8xf32>
+// CHECK-NEXT: %[[T:.*]] = nn.kernel(%[[W]], %[[V]]
+// CHECK: %[[Z:.*]] = nn.kernel(%arg1
+// CHECK: %[[L:.*]] = nn.kernel(%arg0
+// CHECK: %[[Q:.*]] = nn.kernel(%arg1
+// CHECK: %[[M:.*]] = nn.after %[[L]], %[[Q]]
+// CHECK: %[[N:.*]] = nn.kernel(%[[M]]
+// CHECK: nn.kernel(%arg1
+func.func @views(%a: tensor<8x64xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %x = nn.kernel(%a : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %z = nn.kernel(%b : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.exp %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %v = nn.reshape %x : tensor<8x64xf32> -> tensor<8x8x8xf32>
+  %w = nn.reshape %v : tensor<8x8x8xf32> -> tensor<64x8xf32>
+  %t = nn.kernel(%w, %v : tensor<64x8xf32>, tensor<8x8x8xf32>) {
+  ^bb0(%p: tensor<64x8xf32>, %q: tensor<8x8x8xf32>):
+    %0 = nn.reduce sum %p [0] : tensor<64x8xf32> -> tensor<8xf32>
+    %1 = nn.reduce max %q [1, 2] : tensor<8x8x8xf32> -> tensor<8xf32>
+    %2 = nn.mul %0, %1 : tensor<8xf32>
+    nn.yield %2 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %l = nn.kernel(%a : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.exp %p : tensor<8x64xf32>
+    nn.yield %0 : tensor<8x64xf32>
+  } -> tensor<8x64xf32>
+  %q = nn.kernel(%b : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.neg %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %s = nn.kernel(%b : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.abs %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %m = nn.after %l, %q : tensor<8x64xf32>, tensor<8xf32>
+  %n = nn.kernel(%m : tensor<8x64xf32>) {
+  ^bb0(%p: tensor<8x64xf32>):
+    %0 = nn.reduce sum %p [1] : tensor<8x64xf32> -> tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  return %z, %t, %s, %n : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

@@ -60,6 +60,7 @@ protected:
     manager.addPass(division.createPass());
     if (formsKernels) {
       manager.addNestedPass<func::FuncOp>(createFormKernels());
+      manager.addNestedPass<func::FuncOp>(createFreeOperands());
       manager.addNestedPass<func::FuncOp>(createBucketCollectives());
     }
   }

@@ -8,6 +8,7 @@
 #include "dialects/Dist/IR/Pieces.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "passes/Fusion/Passes.h"
+#include "passes/Overlap/Passes.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Stages/Passes.h"
 #include "passes/Verify/Passes.h"
@@ -114,6 +115,7 @@ protected:
       PassManager manager(&context);
       manager.addPass(createFormPieces(pieces));
       manager.addNestedPass<func::FuncOp>(createFormKernels());
+      manager.addNestedPass<func::FuncOp>(createFreeOperands());
       if (failed(manager.run(program.module)))
         return {};
     }
