@@ -1,5 +1,7 @@
-// Moves kernels that are the last readers of large tensors to where these tensors could be freed.
+// Moves kernels of the backward pass that are the last readers of large tensors of the forward pass
+// to where these tensors could be freed.
 
+#include "passes/Forward/ForwardPass.h"
 #include "passes/Overlap/Passes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -29,7 +31,9 @@ namespace {
 /// The position to which a kernel can move.
 class EarlyPlace {
 public:
-  explicit EarlyPlace(nn::KernelOp kernel) : kernel(kernel), block(*kernel->getBlock()) {
+  /// `forward` has the ops of the forward pass.
+  EarlyPlace(nn::KernelOp kernel, const DenseSet<Operation *> &forward)
+      : kernel(kernel), block(*kernel->getBlock()), forward(forward) {
     llvm::SetVector<Value> roots;
     for (Value operand : kernel->getOperands())
       roots.insert(rootOf(operand));
@@ -37,7 +41,7 @@ public:
       Operation *maker = makerOf(root);
       if (!maker)
         continue;
-      place = later(place, maker);
+      waitFor(maker);
       Operation *last = maker;
       if (getFusionKind(maker) != FusionKind::repeated && findLastReader(root, last)) {
         freedBytes += tensorBytes(root.getType());
@@ -48,10 +52,11 @@ public:
       freedBytes -= tensorBytes(type);
   }
 
-  /// Moves the kernel, and the views that it reads, if fewer bytes are live then.
+  /// Moves the kernel, and the views that it reads, if the kernel reads results of the forward pass
+  /// alone, and if fewer bytes are live then.
   void move() {
     place = later(place, lastReader);
-    if (freedBytes <= 0 || !place || place->getNextNode() == kernel)
+    if (!readsForwardOnly || freedBytes <= 0 || !place || place->getNextNode() == kernel)
       return;
     SmallVector<Operation *> moved;
     for (Operation *view : views)
@@ -70,13 +75,19 @@ private:
     return maker && maker->getBlock() == &block ? maker : nullptr;
   }
 
+  void waitFor(Operation *maker) {
+    place = later(place, maker);
+    readsForwardOnly &=
+        !maker || forward.contains(maker) || getFusionKind(maker) == FusionKind::repeated;
+  }
+
   /// The value whose memory `value` has, and which is no view of another one.
   Value rootOf(Value value) {
     for (Operation *view = makerOf(value); view && isView(view); view = makerOf(value)) {
       views.insert(view);
       value = view->getOperand(0);
       for (Value other : llvm::drop_begin(view->getOperands())) // for which nn.after waits
-        place = later(place, makerOf(other));
+        waitFor(makerOf(other));
     }
     return value;
   }
@@ -98,6 +109,8 @@ private:
 
   nn::KernelOp kernel;
   Block &block;
+  const DenseSet<Operation *> &forward;
+  bool readsForwardOnly = true;
   llvm::SetVector<Operation *> views;
   /// The last of the ops that compute operands, or values for which these wait.
   Operation *place = nullptr;
@@ -109,10 +122,20 @@ private:
 
 struct FreeOperandsPass : dpc::impl::FreeOperandsBase<FreeOperandsPass> {
   void runOnOperation() override {
-    SmallVector<nn::KernelOp> kernels;
-    getOperation().walk([&](nn::KernelOp kernel) { kernels.push_back(kernel); });
-    for (nn::KernelOp kernel : kernels)
-      EarlyPlace(kernel).move();
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    const Ancestors forward = findForwardPass(function);
+    freeOperands(function.front(), forward);
+    for (auto loop : function.front().getOps<dist::MicroOp>())
+      freeOperands(loop.getBodyBlock(), Ancestors(loop, forward));
+  }
+
+private:
+  static void freeOperands(Block &block, const Ancestors &forward) {
+    for (auto kernel : llvm::make_early_inc_range(block.getOps<nn::KernelOp>()))
+      if (!forward.ops.contains(kernel))
+        EarlyPlace(kernel, forward.ops).move();
   }
 };
 

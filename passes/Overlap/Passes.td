@@ -34,14 +34,16 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
 }
 
 def FreeOperands : Pass<"dpc-free-operands", "mlir::func::FuncOp"> {
-  let summary = "Runs kernels that shrink tensors as soon as nothing else needs these tensors";
+  let summary = "Runs kernels that shrink tensors of the forward pass before these tensors are kept";
   let description = [{
-    The backward pass lists ops that depend on the forward pass alone, e.g. those that find the
-    largest elements of the windows of a pooling. At their position in the program, the
-    tensors that they read would be kept until then. If the tensors whose last reader is a
-    kernel have more bytes than the results of this kernel, the pass moves the kernel to
-    directly after the op that computes the last of its operands, and after the other
+    The backward pass has kernels that read results of the forward pass alone, e.g. those that
+    find the largest elements of the windows of a pooling. At their position in the program, the
+    tensors that they read would be kept until then. The pass moves such a kernel if the
+    tensors whose last reader it is have more bytes than its results. The kernel then
+    comes directly after the op that computes the last of its operands, and after the other
     readers of these tensors. The views that the kernel reads move with it.
+
+    Left alone: functions without a metric `loss`; the pieces of a pipeline's stage.
 
     Needs: kernels formed. Keeps: values, every op.
 
