@@ -320,7 +320,7 @@ echo "ptxas info    : Function properties for $kernel" >&2
 echo "    8 bytes stack frame, $bytes bytes spill stores, $bytes bytes spill loads" >&2
 printf "\\177ELF spills $bytes bytes" > "$3"
 """)
-        out = os.path.join(runner.folder, f'{case}.{name}')
+        out = os.path.join(runner.folder, f'{case}.spills.{name}')
         runner.tool('dpc-compile', os.path.join(interp.MODELS, case, 'model.onnx'), '-o', out, *interp.CASES[case][0],
                     '--target=cuda', '--cuda-arch=sm_90', '--cache=off', '--ptxas=' + fake)
         with open(out, 'rb') as program:
