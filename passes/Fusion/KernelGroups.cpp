@@ -7,6 +7,7 @@
 #include "passes/Fusion/KernelGroups.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Shape.h"
 #include "planning/KernelClass.h"
 #include "targets/Target.h"
