@@ -43,7 +43,8 @@ public:
         continue;
       waitFor(maker);
       Operation *last = maker;
-      if (getFusionKind(maker) != FusionKind::repeated && findLastReader(root, last)) {
+      if (readsForwardOnly && getFusionKind(maker) != FusionKind::repeated &&
+          findLastReader(root, last)) {
         freedBytes += tensorBytes(root.getType());
         lastReader = later(lastReader, last);
       }
